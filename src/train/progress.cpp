@@ -1,0 +1,99 @@
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <thalweg/train/progress.h>
+
+namespace thalweg::train {
+namespace {
+
+constexpr std::string_view kEraseLine = "\r\x1b[2K";
+
+double seconds_now() {
+  using namespace std::chrono;
+  return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// The first of the three that is set decides, as in setlocale(3).
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = environment(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos;
+  }
+  return false;
+}
+
+int terminal_width(int fd) {
+  winsize size{};
+  return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// A signal (a resized window raises one) may interrupt the call; any other failure drops the text.
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+}  // namespace
+
+Progress::Progress(const ProgressOptions& options)
+    : options_(options), terminal_(isatty(options.fd) == 1 && environment("TERM") != "dumb") {
+  style_.colour = terminal_ && environment("NO_COLOR").empty();
+  style_.unicode = terminal_ && speaks_utf8();
+  if (!terminal_) next_time_ = seconds_now() + options_.plain_interval;
+}
+
+Progress::~Progress() { finish(); }
+
+void Progress::update(const ProgressState& state) {
+  const double now = seconds_now();
+  const bool due = now >= next_time_;
+  if (!due && meter_.started()) return;
+  meter_.update(now, state);
+  if (!due) return;
+  next_time_ = now + (terminal_ ? options_.terminal_interval : options_.plain_interval);
+  draw(state);
+}
+
+void Progress::draw(const ProgressState& state) {
+  if (!terminal_) {
+    write_all(options_.fd, format_progress_plain(state, meter_.rates()) + "\n");
+    return;
+  }
+  style_.width = terminal_width(options_.fd);
+  write_all(options_.fd, std::string(kEraseLine) + format_progress(state, meter_.rates(), style_));
+  drawn_ = true;
+}
+
+void Progress::erase() {
+  if (!drawn_) return;
+  write_all(options_.fd, kEraseLine);
+  drawn_ = false;
+}
+
+void Progress::print(std::string_view line) {
+  erase();
+  write_all(options_.fd, std::string(line) + "\n");
+  next_time_ = terminal_ ? 0 : seconds_now() + options_.plain_interval;
+}
+
+void Progress::finish() {
+  erase();
+  next_time_ = terminal_ ? 0 : seconds_now() + options_.plain_interval;
+}
+
+}  // namespace thalweg::train
