@@ -4,10 +4,14 @@ namespace thalweg {
 
 const char* name(ErrorKind kind) noexcept {
   switch (kind) {
-    case ErrorKind::invalid: return "invalid";
-    case ErrorKind::io: return "io";
-    case ErrorKind::unavailable: return "unavailable";
-    case ErrorKind::internal: return "internal";
+    case ErrorKind::invalid:
+      return "invalid";
+    case ErrorKind::io:
+      return "io";
+    case ErrorKind::unavailable:
+      return "unavailable";
+    case ErrorKind::internal:
+      return "internal";
   }
   return "internal";
 }

@@ -20,8 +20,7 @@ namespace detail {
 
 /// Throws an Error of `kind` whose text is the formatted message.
 template <typename... Args>
-[[noreturn, gnu::cold, gnu::noinline]] void fail(ErrorKind kind,
-                                                 fmt::format_string<Args...> format,
+[[noreturn, gnu::cold, gnu::noinline]] void fail(ErrorKind kind, fmt::format_string<Args...> format,
                                                  Args&&... args) {
   detail::vfail(kind, format, fmt::make_format_args(args...));
 }
@@ -43,9 +42,9 @@ template <typename... Args>
 }  // namespace thalweg
 
 /// States what must hold if Thalweg itself is right; otherwise throws an internal error.
-#define THALWEG_ASSERT(condition)                                                        \
-  (static_cast<bool>(condition)                                                          \
-       ? void(0)                                                                         \
-       : ::thalweg::fail(::thalweg::ErrorKind::internal,                                 \
-                         "internal: {} does not hold at {}:{}; please report this", \
-                         #condition, __FILE__, __LINE__))
+#define THALWEG_ASSERT(condition)                                                               \
+  (static_cast<bool>(condition)                                                                 \
+       ? void(0)                                                                                \
+       : ::thalweg::fail(::thalweg::ErrorKind::internal,                                        \
+                         "internal: {} does not hold at {}:{}; please report this", #condition, \
+                         __FILE__, __LINE__))

@@ -8,8 +8,8 @@
 
 namespace thalweg {
 
-/// Who has to act on an error: the caller (invalid), whoever keeps the files and disks (io), whoever
-/// sets up the machine (unavailable), or the authors of Thalweg (internal).
+/// Who has to act on an error: the caller (invalid), whoever keeps the files and disks (io),
+/// whoever sets up the machine (unavailable), or the authors of Thalweg (internal).
 enum class ErrorKind { invalid, io, unavailable, internal };
 
 /// "invalid", "io", "unavailable" or "internal".
@@ -23,8 +23,8 @@ class THALWEG_API Error : public std::exception {
   const char* what() const noexcept override { return message_.c_str(); }
   ErrorKind kind() const noexcept { return kind_; }
 
-  /// Appends where the error happened, e.g. "mlp.2 (Dense)", as `, in mlp.2 (Dense)`. Only the first
-  /// call has an effect: the innermost place is the one that helps.
+  /// Appends where the error happened, e.g. "mlp.2 (Dense)", as `, in mlp.2 (Dense)`. Only the
+  /// first call has an effect: the innermost place is the one that helps.
   void set_place(std::string_view place);
 
  private:
