@@ -1,43 +1,23 @@
-# CUDA 13 and the libraries its kernels call. Sets THALWEG_WITH_CUDA, and the targets CUDA::cublasLt,
-# thalweg_cudnn and thalweg_nccl for the rooms that have CUDA sources.
+# CUDA 13. Sets THALWEG_WITH_CUDA; rooms with CUDA sources then add them, and link CUDA::cudart_static,
+# CUDA::cublasLt and whatever else of the toolkit they call.
 
 set(THALWEG_WITH_CUDA FALSE)
 if(NOT THALWEG_CUDA STREQUAL "OFF")
-  if(NOT CMAKE_CUDA_COMPILER)
-    find_program(THALWEG_NVCC nvcc PATHS /usr/local/cuda/bin ENV CUDA_PATH PATH_SUFFIXES bin)
-    mark_as_advanced(THALWEG_NVCC)
-    if(THALWEG_NVCC)
-      set(CMAKE_CUDA_COMPILER ${THALWEG_NVCC})
+  find_package(CUDAToolkit 13 QUIET)
+  if(CUDAToolkit_FOUND)
+    set(THALWEG_WITH_CUDA TRUE)
+    if(NOT CMAKE_CUDA_COMPILER)
+      set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
     endif()
-  endif()
-  if(NOT CMAKE_CUDA_ARCHITECTURES)
-    # Code for Hopper, and portable code that the driver compiles for whatever else is there.
-    set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
-  endif()
-  include(CheckLanguage)
-  check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+      # Code for Hopper, and portable code that the driver compiles for whatever else is there.
+      set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
+    endif()
     enable_language(CUDA)
     set(CMAKE_CUDA_STANDARD 20)
-    find_package(CUDAToolkit 13 QUIET)
-    find_library(CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
-    find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-    find_library(NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR})
-    find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-    mark_as_advanced(CUDNN_LIBRARY CUDNN_INCLUDE_DIR NCCL_LIBRARY NCCL_INCLUDE_DIR)
-    if(CUDAToolkit_FOUND AND CUDNN_LIBRARY AND CUDNN_INCLUDE_DIR AND NCCL_LIBRARY AND NCCL_INCLUDE_DIR)
-      set(THALWEG_WITH_CUDA TRUE)
-      foreach(name cudnn nccl)
-        string(TOUPPER ${name} upper)
-        add_library(thalweg_${name} UNKNOWN IMPORTED)
-        set_target_properties(thalweg_${name} PROPERTIES
-          IMPORTED_LOCATION ${${upper}_LIBRARY}
-          INTERFACE_INCLUDE_DIRECTORIES ${${upper}_INCLUDE_DIR})
-      endforeach()
-    endif()
-  endif()
-  if(THALWEG_CUDA STREQUAL "ON" AND NOT THALWEG_WITH_CUDA)
-    message(FATAL_ERROR "THALWEG_CUDA is ON, but CUDA 13 with cuDNN and NCCL was not found")
+    set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+  elseif(THALWEG_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "THALWEG_CUDA is ON, but there is no CUDA 13 toolkit")
   endif()
 endif()
 

@@ -56,9 +56,7 @@ endif()
 thalweg_note(oneDNN "${THALWEG_ONEDNN}" "${onednn_where}"
   "large products, bf16 and convolutions run on our own kernels, slower; get it by scripts/setup")
 
-find_package(Protobuf 3.21 QUIET)
-set(THALWEG_PROTOBUF ${Protobuf_FOUND})
-thalweg_note(protobuf "${THALWEG_PROTOBUF}" "${Protobuf_LIBRARIES} (${Protobuf_VERSION})"
-  "no ONNX files")
-
 include(ThalwegCuda)
+
+find_package(GTest 1.12 QUIET)
+thalweg_note(GoogleTest "${GTest_FOUND}" "${GTest_DIR} (${GTest_VERSION})" "no tests")
