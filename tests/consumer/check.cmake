@@ -1,5 +1,5 @@
-# Installs BUILD into WORK/install, then builds and runs the consumer project against that.
-# cmake -DBUILD=<build tree> -DWORK=<folder to use> -P check.cmake
+# Builds and runs the consumer project against an installed Thalweg.
+# cmake -DINSTALLED=<prefix> -DREADME=<file> -DWORK=<folder to use> -P check.cmake
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -11,9 +11,26 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/install)
+
+# Each ```cpp block of the README that has a main function is a program.
+file(READ ${README} rest)
+set(count 0)
+string(FIND "${rest}" "```cpp\n" begin)
+while(begin GREATER -1)
+  math(EXPR begin "${begin} + 7")
+  string(SUBSTRING "${rest}" ${begin} -1 rest)
+  string(FIND "${rest}" "```" end)
+  string(SUBSTRING "${rest}" 0 ${end} program)
+  if(program MATCHES "int main\\(")
+    math(EXPR count "${count} + 1")
+    file(WRITE ${WORK}/programs/readme_${count}.cpp "${program}")
+  endif()
+  string(SUBSTRING "${rest}" ${end} -1 rest)
+  string(FIND "${rest}" "```cpp\n" begin)
+endwhile()
+
 run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build
-  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${WORK}/install)
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${INSTALLED} -DPROGRAMS=${WORK}/programs)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 message(STATUS "${output}")

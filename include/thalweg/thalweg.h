@@ -1,0 +1,5 @@
+#pragma once
+
+// All of Thalweg.
+
+#include <thalweg/base/error.h>
