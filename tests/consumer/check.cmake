@@ -1,5 +1,5 @@
 # Builds and runs the consumer project against an installed Thalweg.
-# cmake -DINSTALLED=<prefix> -DREADME=<file> -DWORK=<folder to use> -P check.cmake
+# cmake -DCOMPILER=<c++> -DINSTALLED=<prefix> -DREADME=<file> -DWORK=<folder to use> -P check.cmake
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -34,3 +34,17 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 message(STATUS "${output}")
+
+# Misuse is refused by the compiler, with the message that the first line of each file names.
+file(GLOB sources ${CMAKE_CURRENT_LIST_DIR}/must_not_compile/*.cpp)
+foreach(source IN LISTS sources)
+  file(STRINGS ${source} expected LIMIT_COUNT 1)
+  string(REPLACE "// error: " "" expected "${expected}")
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C
+    ${COMPILER} -std=c++20 -fsyntax-only -I ${INSTALLED}/include ${source}
+    RESULT_VARIABLE result ERROR_VARIABLE output)
+  string(FIND "${output}" "${expected}" found)
+  if(result EQUAL 0 OR found EQUAL -1)
+    message(FATAL_ERROR "${source}: expected the error \"${expected}\", got:\n${output}")
+  endif()
+endforeach()

@@ -1,0 +1,2 @@
+// error: base/fail.h: No such file
+#include <base/fail.h>
