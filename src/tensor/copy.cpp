@@ -23,10 +23,14 @@ void copy_typed(const TensorImpl& out, const TensorImpl& in) {
 template <typename F>
 void visit_item_size(DType dtype, F&& f) {
   switch (item_size(dtype)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// Plain element movement, without tape or kernel choice, for room tensor itself and as the reference.
+// Plain element movement, without tape or kernel choice, for room tensor itself and as the
+// reference.
 
-#include <thalweg/tensor/impl.h>
+#include <thalweg/tensor/tensor.h>
 
 namespace thalweg {
 

@@ -1,6 +1,6 @@
-#include <thalweg/tensor/impl.h>
-
 #include <new>
+
+#include <thalweg/tensor/tensor.h>
 
 #include "base/fail.h"
 #include "device/pool.h"

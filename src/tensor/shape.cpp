@@ -45,9 +45,10 @@ Shape broadcast_shapes(const char* operation, const Shape& a, const Shape& b) {
     int64_t& size = result[skip + i];
     if (size == other[i] || other[i] == 1) continue;
     if (size != 1) {
-      fail_invalid("{}: shapes {} and {} do not broadcast; dimension {} from the right is {} and {}",
-                   operation, to_string(a), to_string(b), other.size() - i,
-                   a_longer ? size : other[i], a_longer ? other[i] : size);
+      fail_invalid(
+          "{}: shapes {} and {} do not broadcast; dimension {} from the right is {} and {}",
+          operation, to_string(a), to_string(b), other.size() - i, a_longer ? size : other[i],
+          a_longer ? other[i] : size);
     }
     size = other[i];
   }

@@ -1,10 +1,9 @@
-#include <thalweg/tensor/tensor.h>
-
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include <thalweg/tensor/impl.h>
+#include <thalweg/tensor/tensor.h>
 
 #include "base/fail.h"
 #include "tensor/copy.h"
@@ -24,8 +23,10 @@ Tensor make_row_major(const char* operation, const Shape& shape, TensorOptions o
 
 template <typename T>
 bool holds(double value) {
-  if constexpr (std::is_same_v<T, bool>) return true;
-  else if constexpr (!std::is_integral_v<T>) return true;
+  if constexpr (std::is_same_v<T, bool>)
+    return true;
+  else if constexpr (!std::is_integral_v<T>)
+    return true;
   else {
     const double low = static_cast<double>(std::numeric_limits<T>::min());
     const double high = std::ldexp(1.0, std::numeric_limits<T>::digits);  // one above the largest
@@ -41,9 +42,12 @@ void encode(const char* operation, DType dtype, double value, void* out) {
       fail_invalid("{}: {} cannot be held by {}", operation, value, name(dtype));
     }
     T element;
-    if constexpr (std::is_same_v<T, bool>) element = value != 0;
-    else if constexpr (std::is_arithmetic_v<T>) element = static_cast<T>(value);
-    else element = T(static_cast<float>(value));
+    if constexpr (std::is_same_v<T, bool>)
+      element = value != 0;
+    else if constexpr (std::is_arithmetic_v<T>)
+      element = static_cast<T>(value);
+    else
+      element = T(static_cast<float>(value));
     std::memcpy(out, &element, sizeof element);
   });
 }
@@ -97,8 +101,8 @@ const void* Tensor::checked_data(DType wanted, const char* operation) const {
                  to_string(m.shape), to_string(m.device));
   }
   if (!m.is_contiguous()) {
-    fail_invalid("{}: tensor of shape {} has strides {}, not row-major; use contiguous()", operation,
-                 to_string(m.shape), to_string(m.strides));
+    fail_invalid("{}: tensor of shape {} has strides {}, not row-major; use contiguous()",
+                 operation, to_string(m.shape), to_string(m.strides));
   }
   return impl_->data;
 }
@@ -120,12 +124,11 @@ Tensor Tensor::row_major_on_host(DType wanted) const {
 }
 
 double Tensor::item_as_double() const {
-  if (size() != 1) fail_invalid("item: tensor of shape {} has {} elements, not 1",
-                                to_string(shape()), size());
+  if (size() != 1)
+    fail_invalid("item: tensor of shape {} has {} elements, not 1", to_string(shape()), size());
   const Tensor host = to_host(*this);
-  return visit_dtype(dtype(), [&](auto zero) {
-    return static_cast<double>(*host.impl()->as<decltype(zero)>());
-  });
+  return visit_dtype(
+      dtype(), [&](auto zero) { return static_cast<double>(*host.impl()->as<decltype(zero)>()); });
 }
 
 int64_t Tensor::item_as_int64() const {

@@ -37,33 +37,54 @@ THALWEG_API DType promote(DType a, DType b);
 template <typename T>
 inline constexpr DType dtype_of = [] {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, float>) return DType::f32;
-  else if constexpr (std::is_same_v<U, double>) return DType::f64;
-  else if constexpr (std::is_same_v<U, Float16>) return DType::f16;
-  else if constexpr (std::is_same_v<U, BFloat16>) return DType::bf16;
-  else if constexpr (std::is_same_v<U, bool>) return DType::boolean;
-  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 8) return DType::i64;
-  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 4) return DType::i32;
-  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 2) return DType::i16;
-  else if constexpr (std::is_same_v<U, int8_t>) return DType::i8;
-  else if constexpr (std::is_same_v<U, uint8_t>) return DType::u8;
-  else static_assert(sizeof(U) == 0, "no dtype has this element type");
+  if constexpr (std::is_same_v<U, float>)
+    return DType::f32;
+  else if constexpr (std::is_same_v<U, double>)
+    return DType::f64;
+  else if constexpr (std::is_same_v<U, Float16>)
+    return DType::f16;
+  else if constexpr (std::is_same_v<U, BFloat16>)
+    return DType::bf16;
+  else if constexpr (std::is_same_v<U, bool>)
+    return DType::boolean;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 8)
+    return DType::i64;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 4)
+    return DType::i32;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 2)
+    return DType::i16;
+  else if constexpr (std::is_same_v<U, int8_t>)
+    return DType::i8;
+  else if constexpr (std::is_same_v<U, uint8_t>)
+    return DType::u8;
+  else
+    static_assert(sizeof(U) == 0, "no dtype has this element type");
 }();
 
 /// Calls f(T{}) with the C++ element type of `dtype`.
 template <typename F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::f32: return f(float{});
-    case DType::f64: return f(double{});
-    case DType::f16: return f(Float16{});
-    case DType::bf16: return f(BFloat16{});
-    case DType::i64: return f(int64_t{});
-    case DType::i32: return f(int32_t{});
-    case DType::i16: return f(int16_t{});
-    case DType::i8: return f(int8_t{});
-    case DType::u8: return f(uint8_t{});
-    case DType::boolean: break;
+    case DType::f32:
+      return f(float{});
+    case DType::f64:
+      return f(double{});
+    case DType::f16:
+      return f(Float16{});
+    case DType::bf16:
+      return f(BFloat16{});
+    case DType::i64:
+      return f(int64_t{});
+    case DType::i32:
+      return f(int32_t{});
+    case DType::i16:
+      return f(int16_t{});
+    case DType::i8:
+      return f(int8_t{});
+    case DType::u8:
+      return f(uint8_t{});
+    case DType::boolean:
+      break;
   }
   return f(bool{});
 }

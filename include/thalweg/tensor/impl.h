@@ -2,7 +2,9 @@
 
 #include <memory>
 
-#include <thalweg/tensor/tensor.h>
+#include <thalweg/base/intrusive_ptr.h>
+#include <thalweg/device/memory.h>
+#include <thalweg/tensor/meta.h>
 
 namespace thalweg {
 
@@ -10,8 +12,14 @@ namespace thalweg {
 class TapeSegment : public RefCounted {
  public:
   virtual ~TapeSegment() = default;
-  static void destroy(TapeSegment* segment) { delete segment; }
+  static void destroy(TapeSegment* segment) { segment->dispose(); }
+
+ private:
+  virtual void dispose() { delete this; }
 };
+
+/// How backward() writes the gradient of a leaf: replace it, add to it, or leave it out.
+enum class GradReq : uint8_t { null, write, add };
 
 /// Where the gradient of a leaf goes; room graph derives from it.
 class LeafGrad {
@@ -51,10 +59,5 @@ class THALWEG_API TensorImpl : public RefCounted {
   TensorImpl() = default;
   ~TensorImpl() = default;
 };
-
-inline const TensorMeta& Tensor::meta() const { return impl_->meta; }
-
-/// A tensor over the same storage with another meta, without history.
-THALWEG_API Tensor make_view(const Tensor& base, const TensorMeta& meta);
 
 }  // namespace thalweg

@@ -7,19 +7,13 @@
 #include <vector>
 
 #include <thalweg/base/export.h>
-#include <thalweg/base/intrusive_ptr.h>
-#include <thalweg/device/memory.h>
 #include <thalweg/tensor/dtype.h>
+#include <thalweg/tensor/impl.h>
 #include <thalweg/tensor/index.h>
 #include <thalweg/tensor/meta.h>
 #include <thalweg/tensor/shape.h>
 
 namespace thalweg {
-
-class TensorImpl;
-
-/// How backward() writes the gradient of a leaf: replace it, add to it, or leave it out.
-enum class GradReq : uint8_t { null, write, add };
 
 struct TensorOptions {
   DType dtype = DType::f32;
@@ -28,8 +22,8 @@ struct TensorOptions {
 
 /// A handle to an n-dimensional array on one device: storage, offset, shape, strides, dtype. Copies
 /// of a handle are the same tensor; clone() copies elements. A default-constructed handle is no
-/// tensor: only defined() may be asked of it. One tensor must not be changed by two threads at once;
-/// reading, and any use of different tensors, is free.
+/// tensor: only defined() may be asked of it. One tensor must not be changed by two threads at
+/// once; reading, and any use of different tensors, is free.
 class THALWEG_API Tensor {
  public:
   Tensor() noexcept = default;
@@ -43,7 +37,9 @@ class THALWEG_API Tensor {
   /// Throws Error{invalid} when the dtype cannot hold the value.
   static Tensor full(const Shape& shape, double value, TensorOptions options = {});
   /// A 0-d tensor.
-  static Tensor scalar(double value, TensorOptions options = {}) { return full({}, value, options); }
+  static Tensor scalar(double value, TensorOptions options = {}) {
+    return full({}, value, options);
+  }
   /// Copies `values`, row-major; their number must be that of `shape`. A shape of {-1} means 1-d.
   template <typename T>
   static Tensor of(std::span<const T> values, const Shape& shape = {-1}, Device device = {}) {
@@ -60,7 +56,7 @@ class THALWEG_API Tensor {
 
   // --- asking ---
   bool defined() const noexcept { return static_cast<bool>(impl_); }
-  const TensorMeta& meta() const;
+  const TensorMeta& meta() const { return impl_->meta; }
   const Shape& shape() const { return meta().shape; }
   const Dims& strides() const { return meta().strides; }
   /// Size of one dimension; negative axes count from the end.
@@ -99,13 +95,16 @@ class THALWEG_API Tensor {
       return std::vector<T>(from, from + host.size());
     }
   }
-  /// The only element, converted to T. Throws Error{invalid} unless there is exactly one element and T
-  /// can hold it.
+  /// The only element, converted to T. Throws Error{invalid} unless there is exactly one element
+  /// and T can hold it.
   template <typename T>
   T item() const {
-    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(item_as_double());
-    else if constexpr (std::is_same_v<T, bool>) return item_as_double() != 0;
-    else return narrow_item<T>(item_as_int64());
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<T>(item_as_double());
+    else if constexpr (std::is_same_v<T, bool>)
+      return item_as_double() != 0;
+    else
+      return narrow_item<T>(item_as_int64());
   }
 
   // --- views and copies (recorded like any op; defined in room ops) ---
@@ -141,8 +140,8 @@ class THALWEG_API Tensor {
   /// when attach_grad was not called.
   Tensor grad() const;
   void zero_grad() const;
-  /// Computes the gradients of all leaves this tensor was computed from, with ones (or `head`) as its
-  /// own gradient. See thalweg::backward for the errors and for `retain`.
+  /// Computes the gradients of all leaves this tensor was computed from, with ones (or `head`) as
+  /// its own gradient. See thalweg::backward for the errors and for `retain`.
   void backward() const;
   void backward(const Tensor& head) const;
 
@@ -168,6 +167,9 @@ class THALWEG_API Tensor {
 
   IntrusivePtr<TensorImpl> impl_;
 };
+
+/// A tensor over the same storage with another meta, without history. For authors of ops.
+THALWEG_API Tensor make_view(const Tensor& base, const TensorMeta& meta);
 
 /// NumPy-like text: values that read back, long tensors shortened, dtype and shape where they are
 /// not plain.
