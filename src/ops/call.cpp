@@ -1,9 +1,9 @@
-#include <thalweg/ops/call.h>
-
 #include <mutex>
 
+#include <thalweg/base/log.h>
+#include <thalweg/ops/call.h>
+
 #include "base/fail.h"
-#include "base/log.h"
 #include "ops/compose.h"
 #include "ops/explain.h"
 
@@ -39,7 +39,8 @@ void check_devices(const Op& op, std::span<const TensorImpl* const> inputs, Devi
 void prepare(const Op& op, const void* attrs, std::span<const TensorImpl* const> inputs,
              std::span<TensorImpl* const> outputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]) [[unlikely]] check_absent(op, i);
+    if (!inputs[i]) [[unlikely]]
+      check_absent(op, i);
   }
   if (!inputs.empty()) {
     const Device device = inputs[0]->meta.device;
@@ -75,8 +76,7 @@ bool overlaps_itself(const TensorMeta& m) {
 }
 
 bool same_elements(const TensorMeta& a, const TensorMeta& b) {
-  return a.offset == b.offset && a.shape == b.shape && a.strides == b.strides &&
-         a.dtype == b.dtype;
+  return a.offset == b.offset && a.shape == b.shape && a.strides == b.strides && a.dtype == b.dtype;
 }
 
 void require_unrecorded(const Op& op, const TensorImpl& tensor, const char* role) {
@@ -135,8 +135,9 @@ void call_into(const Op& op, const void* attrs, std::span<const TensorImpl* cons
                  name(out.dtype()));
   }
   if (overlaps_itself(out.meta())) {
-    fail_invalid("{}: in-place change of a broadcast view of shape {}, strides {}; clone() it first",
-                 op.name, to_string(out.shape()), to_string(out.strides()));
+    fail_invalid(
+        "{}: in-place change of a broadcast view of shape {}, strides {}; clone() it first",
+        op.name, to_string(out.shape()), to_string(out.strides()));
   }
   bool buffered = false;  // an input that overlaps the output otherwise than element on element
   for (const TensorImpl* in : inputs) {
@@ -159,10 +160,12 @@ void call_into(const Op& op, const void* attrs, std::span<const TensorImpl* cons
 const Kernel& choose_kernel(const KernelContext& context, Device device) {
   const Op& op = context.op();
   const KernelList& list = op.kernels[static_cast<int>(device.kind)];
-  if (list.all().empty()) [[unlikely]] compose_once();
+  if (list.all().empty()) [[unlikely]]
+    compose_once();
   for (const Kernel& kernel : list.all()) {
     if (!kernel.refuse || !kernel.refuse(context)) {
-      if (log_enabled(LogLevel::info)) [[unlikely]] log_choice(context, device);
+      if (log_enabled(LogLevel::info)) [[unlikely]]
+        log_choice(context, device);
       return kernel;
     }
   }

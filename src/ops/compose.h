@@ -4,8 +4,8 @@
 
 namespace thalweg {
 
-/// Registers every kernel that was built in; defined by the composition root, src/thalweg.cpp. Called
-/// once, at the first call of an op.
+/// Registers every kernel that was built in; defined by the composition root, src/thalweg.cpp.
+/// Called once, at the first call of an op.
 void compose();
 
 /// Puts the reference kernels at the end of the cpu's lists; the last step of compose().

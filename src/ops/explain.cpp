@@ -38,7 +38,8 @@ std::string explain_choice(const KernelContext& context, Device device) {
   std::string refused;
   for (const Kernel& kernel : context.op().kernels[static_cast<int>(device.kind)].all()) {
     const char* reason = kernel.refuse ? kernel.refuse(context) : nullptr;
-    if (!reason) return fmt::format("{}{}", kernel.name, refused.empty() ? "" : "; passed over: " + refused);
+    if (!reason)
+      return fmt::format("{}{}", kernel.name, refused.empty() ? "" : "; passed over: " + refused);
     if (!refused.empty()) refused += ", ";
     refused += fmt::format("{} ({})", kernel.name, reason);
   }

@@ -1,5 +1,7 @@
 #include "ops/infer.h"
 
+#include <ranges>
+
 #include "base/fail.h"
 
 namespace thalweg {
@@ -12,17 +14,17 @@ void infer_like_input(const InferContext& ctx) {
   out.strides = in.is_dense() ? in.strides : row_major_strides(in.shape);
 }
 
-void infer_broadcast(const InferContext& ctx) {
-  const TensorMeta& first = ctx.in(0);
+namespace {
+
+template <typename Indices>
+void broadcast(const InferContext& ctx, const Indices& indices) {
   TensorMeta& out = ctx.out();
-  out.dtype = first.dtype;
-  out.shape = first.shape;
-  for (size_t i = 1; i < ctx.inputs(); ++i) {
-    const TensorMeta& in = ctx.in(i);
-    if (in.dtype != first.dtype) require_same_dtype(ctx, 0, i);
-    if (!(in.shape == out.shape)) out.shape = broadcast_shapes(ctx.op().name, out.shape, in.shape);
+  out.shape = ctx.in(*indices.begin()).shape;
+  for (size_t i : indices) {
+    const Shape& shape = ctx.in(i).shape;
+    if (!(shape == out.shape)) out.shape = broadcast_shapes(ctx.op().name, out.shape, shape);
   }
-  for (size_t i = 0; i < ctx.inputs(); ++i) {
+  for (size_t i : indices) {
     const TensorMeta& in = ctx.in(i);
     if (in.shape == out.shape && in.is_dense()) {
       out.strides = in.strides;
@@ -30,6 +32,20 @@ void infer_broadcast(const InferContext& ctx) {
     }
   }
   out.strides = row_major_strides(out.shape);
+}
+
+}  // namespace
+
+void infer_broadcast_of(const InferContext& ctx, std::initializer_list<size_t> inputs) {
+  broadcast(ctx, inputs);
+}
+
+void infer_broadcast(const InferContext& ctx) {
+  for (size_t i = 1; i < ctx.inputs(); ++i) {
+    if (ctx.in(i).dtype != ctx.in(0).dtype) require_same_dtype(ctx, 0, i);
+  }
+  ctx.out().dtype = ctx.in(0).dtype;
+  broadcast(ctx, std::views::iota(size_t{0}, ctx.inputs()));
 }
 
 void infer_broadcast_bool(const InferContext& ctx) {

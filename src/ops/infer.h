@@ -8,9 +8,11 @@ namespace thalweg {
 
 /// The output has input 0's shape and dtype, and its strides when they are dense.
 void infer_like_input(const InferContext& ctx);
-/// Broadcast shape of all inputs; they must have one dtype, which the output takes. Strides follow the
-/// first dense input of the full shape.
+/// Broadcast shape of all inputs; they must have one dtype, which the output takes. Strides follow
+/// the first dense input of the full shape.
 void infer_broadcast(const InferContext& ctx);
+/// The broadcast shape of the named inputs, and the strides of the first dense one of that shape.
+void infer_broadcast_of(const InferContext& ctx, std::initializer_list<size_t> inputs);
 /// As infer_broadcast, giving bool.
 void infer_broadcast_bool(const InferContext& ctx);
 

@@ -1,17 +1,16 @@
-#include <thalweg/ops/pointwise.h>
-
 #include <cmath>
 
 #include <thalweg/ops/call.h>
+#include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/views.h>
 #include <thalweg/ops/vjp.h>
 
 #include "ops/infer.h"
 #include "ops/pointwise_kernels.h"
 #include "ops/samples.h"
+#include "ops/scalar.h"
 #include "ops/table.h"
 #include "ops/tensor_num.h"
-#include "ops/scalar.h"
 
 namespace thalweg {
 #include "ops/pointwise_functors-inl.h"
@@ -104,22 +103,22 @@ constexpr const char* vjp_inputs(Saves saves) {
                      .saves = {saves1::saved},                                               \
                      .reference = pointwise_kernels::name_,                                  \
                      .samples = sample_unary};
-#define THALWEG_UNARY_STEP(name_, dtypes, forward, doc_)              \
-  const Op k_##name_{.name = #name_,                                  \
-                     .doc = doc_,                                     \
-                     .inputs = "x",                                   \
-                     .flags = {.pointwise = true, .in_place = true},  \
-                     .infer = infer_unary<Classes::dtypes>,           \
-                     .no_gradient = kStepReason,                      \
-                     .reference = pointwise_kernels::name_,           \
+#define THALWEG_UNARY_STEP(name_, dtypes, forward, doc_)             \
+  const Op k_##name_{.name = #name_,                                 \
+                     .doc = doc_,                                    \
+                     .inputs = "x",                                  \
+                     .flags = {.pointwise = true, .in_place = true}, \
+                     .infer = infer_unary<Classes::dtypes>,          \
+                     .no_gradient = kStepReason,                     \
+                     .reference = pointwise_kernels::name_,          \
                      .samples = sample_unary};
-#define THALWEG_UNARY_TEST(name_, forward, doc_)           \
-  const Op k_##name_{.name = #name_,                       \
-                     .doc = doc_,                          \
-                     .inputs = "x",                        \
-                     .flags = {.pointwise = true},         \
-                     .infer = infer_test,                  \
-                     .no_gradient = kBoolReason,           \
+#define THALWEG_UNARY_TEST(name_, forward, doc_)            \
+  const Op k_##name_{.name = #name_,                        \
+                     .doc = doc_,                           \
+                     .inputs = "x",                         \
+                     .flags = {.pointwise = true},          \
+                     .infer = infer_test,                   \
+                     .no_gradient = kBoolReason,            \
                      .reference = pointwise_kernels::name_, \
                      .samples = sample_unary};
 #define THALWEG_BINARY(name_, dtypes, forward, gradient_a, saved_a, gradient_b, saved_b, doc_) \
@@ -132,22 +131,22 @@ constexpr const char* vjp_inputs(Saves saves) {
                      .saves = {saves2::saved_a, saves2::saved_b},                              \
                      .reference = pointwise_kernels::name_,                                    \
                      .samples = sample_binary};
-#define THALWEG_BINARY_STEP(name_, dtypes, forward, doc_)             \
-  const Op k_##name_{.name = #name_,                                  \
-                     .doc = doc_,                                     \
-                     .inputs = "a, b",                                \
-                     .flags = {.pointwise = true, .in_place = true},  \
-                     .infer = infer_binary<Classes::dtypes>,          \
-                     .no_gradient = kStepReason,                      \
-                     .reference = pointwise_kernels::name_,           \
+#define THALWEG_BINARY_STEP(name_, dtypes, forward, doc_)            \
+  const Op k_##name_{.name = #name_,                                 \
+                     .doc = doc_,                                    \
+                     .inputs = "a, b",                               \
+                     .flags = {.pointwise = true, .in_place = true}, \
+                     .infer = infer_binary<Classes::dtypes>,         \
+                     .no_gradient = kStepReason,                     \
+                     .reference = pointwise_kernels::name_,          \
                      .samples = sample_binary};
-#define THALWEG_COMPARE(name_, forward, doc_)              \
-  const Op k_##name_{.name = #name_,                       \
-                     .doc = doc_,                          \
-                     .inputs = "a, b",                     \
-                     .flags = {.pointwise = true},         \
-                     .infer = infer_broadcast_bool,        \
-                     .no_gradient = kBoolReason,           \
+#define THALWEG_COMPARE(name_, forward, doc_)               \
+  const Op k_##name_{.name = #name_,                        \
+                     .doc = doc_,                           \
+                     .inputs = "a, b",                      \
+                     .flags = {.pointwise = true},          \
+                     .infer = infer_broadcast_bool,         \
+                     .no_gradient = kBoolReason,            \
                      .reference = pointwise_kernels::name_, \
                      .samples = sample_binary};
 #include <thalweg/ops/pointwise.def>
@@ -181,13 +180,16 @@ Tensor call_binary(const Op& op, Classes classes, const Tensor& a, const Tensor&
               to_class(cast(b, common), classes));
 }
 
-// A number beside `x`: in x's dtype, or f32 where that is not floating and the number is a fraction.
+// A number beside `x`: in x's dtype, or f32 where that is not floating and the number is a
+// fraction.
 Tensor number_like(const Tensor& x, double value) {
   if (!x.defined()) return Tensor();
   DType dtype = x.dtype();
   if (!is_floating(dtype)) {
-    if (value != std::trunc(value)) dtype = DType::f32;
-    else if (dtype == DType::boolean && value != 0 && value != 1) dtype = DType::i64;
+    if (value != std::trunc(value))
+      dtype = DType::f32;
+    else if (dtype == DType::boolean && value != 0 && value != 1)
+      dtype = DType::i64;
   }
   return Tensor::full({}, value, {dtype, x.device()});
 }
@@ -201,11 +203,11 @@ Tensor number_like(const Tensor& x, double value) {
   Tensor name(const Tensor& x) { return call_unary(k_##name, Classes::dtypes, x); }
 #define THALWEG_UNARY_TEST(name, forward, doc) \
   Tensor name(const Tensor& x) { return call_unary(k_##name, Classes::any, x); }
-#define THALWEG_BINARY_STEP(name, dtypes, forward, doc)                              \
-  Tensor name(const Tensor& a, const Tensor& b) {                                    \
-    return call_binary(k_##name, Classes::dtypes, a, b);                             \
-  }                                                                                  \
-  Tensor name(const Tensor& a, double b) { return name(a, number_like(a, b)); }      \
+#define THALWEG_BINARY_STEP(name, dtypes, forward, doc)                         \
+  Tensor name(const Tensor& a, const Tensor& b) {                               \
+    return call_binary(k_##name, Classes::dtypes, a, b);                        \
+  }                                                                             \
+  Tensor name(const Tensor& a, double b) { return name(a, number_like(a, b)); } \
   Tensor name(double a, const Tensor& b) { return name(number_like(b, a), b); }
 #define THALWEG_BINARY(name, dtypes, forward, gradient_a, saved_a, gradient_b, saved_b, doc) \
   THALWEG_BINARY_STEP(name, dtypes, forward, doc)
@@ -227,13 +229,13 @@ void binary_in_place(const Op& op, const Tensor& a, const Tensor& b) {
 }
 }  // namespace
 
-#define THALWEG_IN_PLACE(symbol, row)                       \
+#define THALWEG_IN_PLACE(symbol, row)                               \
   const Tensor& operator symbol(const Tensor& a, const Tensor& b) { \
-    binary_in_place(row, a, b);                             \
-    return a;                                               \
-  }                                                         \
-  const Tensor& operator symbol(const Tensor& a, double b) { \
-    return a symbol Tensor::full({}, b, {a.dtype(), a.device()}); \
+    binary_in_place(row, a, b);                                     \
+    return a;                                                       \
+  }                                                                 \
+  const Tensor& operator symbol(const Tensor& a, double b) {        \
+    return a symbol Tensor::full({}, b, {a.dtype(), a.device()});   \
   }
 THALWEG_IN_PLACE(+=, k_add)
 THALWEG_IN_PLACE(-=, k_sub)

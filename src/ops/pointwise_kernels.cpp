@@ -13,7 +13,8 @@ struct Forward {
   }
 };
 
-// The fused gradient has grad, then what the row saves: x, y or both. What is not saved is not used.
+// The fused gradient has grad, then what the row saves: x, y or both. What is not saved is not
+// used.
 enum class Kept { none, x, y, xy };
 
 template <typename F, Kept kKept>
@@ -40,13 +41,13 @@ constexpr size_t gradient_inputs(Kept kept) {
 
 namespace pointwise_kernels {
 
-#define THALWEG_UNARY(name, dtypes, saved, forward, gradient, doc)                         \
-  void name(const KernelContext& ctx) {                                                    \
-    reference_pointwise<Forward<pointwise::name>, Classes::dtypes, 1>(ctx);                \
-  }                                                                                        \
-  void name##_vjp(const KernelContext& ctx) {                                              \
-    reference_pointwise<Gradient<pointwise::name, Kept::saved>, Classes::floating,         \
-                        gradient_inputs(Kept::saved)>(ctx);                                \
+#define THALWEG_UNARY(name, dtypes, saved, forward, gradient, doc)                 \
+  void name(const KernelContext& ctx) {                                            \
+    reference_pointwise<Forward<pointwise::name>, Classes::dtypes, 1>(ctx);        \
+  }                                                                                \
+  void name##_vjp(const KernelContext& ctx) {                                      \
+    reference_pointwise<Gradient<pointwise::name, Kept::saved>, Classes::floating, \
+                        gradient_inputs(Kept::saved)>(ctx);                        \
   }
 #define THALWEG_UNARY_STEP(name, dtypes, forward, doc)                      \
   void name(const KernelContext& ctx) {                                     \

@@ -1,6 +1,7 @@
 #pragma once
 
-// The reference kernels of pointwise.def's rows; in a file of their own, which takes long to compile.
+// The reference kernels of pointwise.def's rows; in a file of their own, which takes long to
+// compile.
 
 #include "ops/pointwise_reference.h"
 

@@ -37,8 +37,7 @@ Plan make_plan(const KernelContext& ctx) {
     for (size_t o = 0; o < plan.operands; ++o) {
       const TensorMeta& m = o == 0 ? out : ctx.in(o - 1).meta;
       const size_t from_right = n - axis;
-      const bool repeats =
-          from_right > m.shape.size() || m.shape[m.shape.size() - from_right] == 1;
+      const bool repeats = from_right > m.shape.size() || m.shape[m.shape.size() - from_right] == 1;
       strides[o] = repeats ? 0
                            : m.strides[m.shape.size() - from_right] *
                                  static_cast<int64_t>(item_size(m.dtype));
@@ -118,9 +117,12 @@ bool single_row(const KernelContext& ctx, PointwiseRow& row) {
   for (size_t i = 0; i < ctx.inputs(); ++i) {
     const TensorMeta& in = ctx.in(i).meta;
     const int64_t bytes = static_cast<int64_t>(item_size(in.dtype));
-    if (in.shape == out.shape && in.strides == out.strides) row.in_stride[i] = bytes;
-    else if (in.shape.empty()) row.in_stride[i] = 0;
-    else return false;
+    if (in.shape == out.shape && in.strides == out.strides)
+      row.in_stride[i] = bytes;
+    else if (in.shape.empty())
+      row.in_stride[i] = 0;
+    else
+      return false;
     row.in[i] = ctx.in(i).as<const char>();
   }
   row.out = ctx.out().as<char>();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Walks the elements of broadcasting point-wise operands: one loop for every such kernel, which gives
-// only its innermost row.
+// Walks the elements of broadcasting point-wise operands: one loop for every such kernel, which
+// gives only its innermost row.
 
 #include <thalweg/ops/op.h>
 
@@ -19,8 +19,8 @@ struct PointwiseRow {
 };
 using PointwiseRowFn = void (*)(const PointwiseRow&);
 
-/// Runs `row` over all elements of ctx.out(0) and its inputs broadcast to that shape, in parallel when
-/// the work is worth it; `ns_per_element` is an estimate. Equal strides collapse to long rows.
+/// Runs `row` over all elements of ctx.out(0) and its inputs broadcast to that shape, in parallel
+/// when the work is worth it; `ns_per_element` is an estimate. Equal strides collapse to long rows.
 void pointwise_loop(const KernelContext& context, PointwiseRowFn row, double ns_per_element);
 
 }  // namespace thalweg

@@ -22,8 +22,10 @@ Scalar<ComputeType<T>> load_scalar(const char* p) {
 template <typename T, typename V>
 void store_scalar(char* p, V result) {
   T value;
-  if constexpr (std::is_same_v<V, bool>) value = static_cast<T>(result);
-  else value = static_cast<T>(result.v);
+  if constexpr (std::is_same_v<V, bool>)
+    value = static_cast<T>(result);
+  else
+    value = static_cast<T>(result.v);
   std::memcpy(p, &value, sizeof value);
 }
 
@@ -33,16 +35,19 @@ void reference_row(const PointwiseRow& row) {
   for (int64_t i = 0; i < row.n; ++i) {
     const auto at = [&](size_t k) { return load_scalar<In>(row.in[k] + i * row.in_stride[k]); };
     char* out = row.out + i * row.out_stride;
-    if constexpr (kInputs == 1) store_scalar<Out>(out, Apply::apply(at(0)));
-    else if constexpr (kInputs == 2) store_scalar<Out>(out, Apply::apply(at(0), at(1)));
-    else store_scalar<Out>(out, Apply::apply(at(0), at(1), at(2)));
+    if constexpr (kInputs == 1)
+      store_scalar<Out>(out, Apply::apply(at(0)));
+    else if constexpr (kInputs == 2)
+      store_scalar<Out>(out, Apply::apply(at(0), at(1)));
+    else
+      store_scalar<Out>(out, Apply::apply(at(0), at(1), at(2)));
   }
 }
 
 enum class Classes { floating, real, any };
 
-/// The kernel of Apply for the dtype of input 0; Result is bool for tests and comparisons, else void
-/// for the inputs' dtype.
+/// The kernel of Apply for the dtype of input 0; Result is bool for tests and comparisons, else
+/// void for the inputs' dtype.
 template <typename Apply, Classes kClasses, size_t kInputs, typename Result = void>
 void reference_pointwise(const KernelContext& ctx) {
   visit_dtype(ctx.in(0).meta.dtype, [&](auto zero) {

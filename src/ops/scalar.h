@@ -24,17 +24,26 @@ struct Scalar {
   using Mask = bool;
   THALWEG_HOST_DEVICE constexpr Scalar(T value) : v(value) {}
   template <typename L>
-    requires(std::is_arithmetic_v<L> && !std::is_same_v<L, T>)
-  THALWEG_HOST_DEVICE constexpr Scalar(L literal) : v(static_cast<T>(literal)) {}
+  requires(std::is_arithmetic_v<L> && !std::is_same_v<L, T>) THALWEG_HOST_DEVICE
+      constexpr Scalar(L literal)
+      : v(static_cast<T>(literal)) {}
 
   // Integers wrap around, as NumPy's do: the sum is made in the unsigned type.
   friend THALWEG_HOST_DEVICE Scalar operator-(Scalar a) { return Scalar(T(0)) - a; }
-  friend THALWEG_HOST_DEVICE Scalar operator+(Scalar a, Scalar b) { return wrap(bits(a) + bits(b)); }
-  friend THALWEG_HOST_DEVICE Scalar operator-(Scalar a, Scalar b) { return wrap(bits(a) - bits(b)); }
-  friend THALWEG_HOST_DEVICE Scalar operator*(Scalar a, Scalar b) { return wrap(bits(a) * bits(b)); }
+  friend THALWEG_HOST_DEVICE Scalar operator+(Scalar a, Scalar b) {
+    return wrap(bits(a) + bits(b));
+  }
+  friend THALWEG_HOST_DEVICE Scalar operator-(Scalar a, Scalar b) {
+    return wrap(bits(a) - bits(b));
+  }
+  friend THALWEG_HOST_DEVICE Scalar operator*(Scalar a, Scalar b) {
+    return wrap(bits(a) * bits(b));
+  }
   friend THALWEG_HOST_DEVICE Scalar operator/(Scalar a, Scalar b) {
-    if constexpr (std::is_floating_point_v<T>) return a.v / b.v;
-    else return b.v == 0 ? T(0) : b.v == T(-1) ? -a : Scalar(static_cast<T>(a.v / b.v));
+    if constexpr (std::is_floating_point_v<T>)
+      return a.v / b.v;
+    else
+      return b.v == 0 ? T(0) : b.v == T(-1) ? -a : Scalar(static_cast<T>(a.v / b.v));
   }
   friend THALWEG_HOST_DEVICE bool operator==(Scalar a, Scalar b) { return a.v == b.v; }
   friend THALWEG_HOST_DEVICE bool operator!=(Scalar a, Scalar b) { return a.v != b.v; }
@@ -65,10 +74,10 @@ THALWEG_HOST_DEVICE Scalar<T> select(bool mask, std::type_identity_t<Scalar<T>> 
 namespace num {
 
 // std:: functions by name; integers only reach those that every dtype has.
-#define THALWEG_NUM(name)                               \
-  template <std::floating_point T>                      \
-  THALWEG_HOST_DEVICE Scalar<T> name(Scalar<T> x) {     \
-    return Scalar<T>(static_cast<T>(std::name(x.v)));   \
+#define THALWEG_NUM(name)                             \
+  template <std::floating_point T>                    \
+  THALWEG_HOST_DEVICE Scalar<T> name(Scalar<T> x) {   \
+    return Scalar<T>(static_cast<T>(std::name(x.v))); \
   }
 THALWEG_NUM(sqrt)
 THALWEG_NUM(cbrt)
@@ -96,8 +105,10 @@ THALWEG_NUM(erf)
 
 template <typename T>
 THALWEG_HOST_DEVICE Scalar<T> abs(Scalar<T> x) {
-  if constexpr (std::is_floating_point_v<T>) return std::fabs(x.v);
-  else return x.v < 0 ? -x : x;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::fabs(x.v);
+  else
+    return x.v < 0 ? -x : x;
 }
 template <typename T>
 THALWEG_HOST_DEVICE Scalar<T> sign(Scalar<T> x) {
@@ -105,33 +116,45 @@ THALWEG_HOST_DEVICE Scalar<T> sign(Scalar<T> x) {
 }
 template <typename T>
 THALWEG_HOST_DEVICE Scalar<T> floor(Scalar<T> x) {
-  if constexpr (std::is_floating_point_v<T>) return std::floor(x.v);
-  else return x;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::floor(x.v);
+  else
+    return x;
 }
 template <typename T>
 THALWEG_HOST_DEVICE Scalar<T> ceil(Scalar<T> x) {
-  if constexpr (std::is_floating_point_v<T>) return std::ceil(x.v);
-  else return x;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::ceil(x.v);
+  else
+    return x;
 }
 template <typename T>
 THALWEG_HOST_DEVICE Scalar<T> trunc(Scalar<T> x) {
-  if constexpr (std::is_floating_point_v<T>) return std::trunc(x.v);
-  else return x;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::trunc(x.v);
+  else
+    return x;
 }
 template <typename T>
 THALWEG_HOST_DEVICE Scalar<T> round(Scalar<T> x) {
-  if constexpr (std::is_floating_point_v<T>) return std::nearbyint(x.v);
-  else return x;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::nearbyint(x.v);
+  else
+    return x;
 }
 template <typename T>
 THALWEG_HOST_DEVICE bool is_infinite(Scalar<T> x) {
-  if constexpr (std::is_floating_point_v<T>) return std::isinf(x.v);
-  else return false;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isinf(x.v);
+  else
+    return false;
 }
 template <typename T>
 THALWEG_HOST_DEVICE bool is_finite(Scalar<T> x) {
-  if constexpr (std::is_floating_point_v<T>) return std::isfinite(x.v);
-  else return true;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isfinite(x.v);
+  else
+    return true;
 }
 template <typename T>
 THALWEG_HOST_DEVICE Scalar<T> max(Scalar<T> a, Scalar<T> b) {

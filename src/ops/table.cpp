@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/fail.h"
-#include "base/text.h"
 #include "ops/compose.h"
 
 namespace thalweg {
@@ -37,9 +36,7 @@ std::span<const Op* const> all_ops() { return table().rows; }
 const Op& find_op(std::string_view name) {
   const auto found = table().by_name.find(name);
   if (found != table().by_name.end()) return *found->second;
-  std::vector<std::string_view> names;
-  for (const Op* row : all_ops()) names.push_back(row->name);
-  fail_invalid("op table: no op '{}'{}", name, did_you_mean(name, names));
+  fail_invalid("op table: no op '{}'", name);
 }
 
 void add_kernel(const char* name, DeviceKind device, const Kernel& kernel) {

@@ -1,9 +1,8 @@
-#include <thalweg/ops/views.h>
-
 #include <algorithm>
 
 #include <thalweg/ops/call.h>
 #include <thalweg/ops/reduce.h>
+#include <thalweg/ops/views.h>
 #include <thalweg/ops/vjp.h>
 
 #include "base/fail.h"
@@ -14,6 +13,11 @@
 
 namespace thalweg {
 namespace {
+
+void sample_broadcast_to(Samples& s);
+void sample_permute(Samples& s);
+void sample_reshape(Samples& s);
+void sample_slice(Samples& s);
 
 // --- broadcast_to ---
 struct ShapeAttrs {
@@ -152,14 +156,17 @@ Shape resolve_shape(const TensorMeta& in, Shape shape) {
   const int64_t size = in.size();
   int64_t known = 1, unknown = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == -1 && unknown < 0) unknown = static_cast<int64_t>(i);
-    else known *= shape[i];
+    if (shape[i] == -1 && unknown < 0)
+      unknown = static_cast<int64_t>(i);
+    else
+      known *= shape[i];
     if (shape[i] < -1) known = -1;
   }
-  if (unknown >= 0 && known > 0 && size % known == 0) shape[unknown] = size / known;
+  if (unknown >= 0 && known > 0 && size % known == 0)
+    shape[unknown] = size / known;
   else if (unknown >= 0 || known != size) {
-    fail_invalid("reshape: {} elements of shape {} do not fill shape {}", size,
-                 to_string(in.shape), to_string(shape));
+    fail_invalid("reshape: {} elements of shape {} do not fill shape {}", size, to_string(in.shape),
+                 to_string(shape));
   }
   return shape;
 }
@@ -226,9 +233,7 @@ const Op kUnslice{
     .attrs = attr_info<SliceAttrs>,
     .flags = {.internal = true},
     .infer = infer_unslice,
-    .vjp = [](VjpContext& ctx) {
-      ctx.set(0, call(kSlice, ctx.attrs<SliceAttrs>(), ctx.grad()));
-    },
+    .vjp = [](VjpContext& ctx) { ctx.set(0, call(kSlice, ctx.attrs<SliceAttrs>(), ctx.grad())); },
     .reference = reference_unslice};
 
 void vjp_slice(VjpContext& ctx) { ctx.set(0, call(kUnslice, ctx.attrs<SliceAttrs>(), ctx.grad())); }
@@ -239,15 +244,38 @@ void infer_contiguous(const InferContext& ctx) {
   ctx.out().set_row_major(ctx.in(0).shape);
 }
 
-const Op kContiguous{.name = "contiguous",
-                     .doc = "A row-major copy of the elements.",
-                     .inputs = "x",
-                     .infer = infer_contiguous,
-                     .vjp = [](VjpContext& ctx) { ctx.set(0, ctx.grad()); },
-                     .reference = [](const KernelContext& ctx) {
-                       copy_strided(ctx.out(), ctx.in(0));
-                     },
-                     .samples = sample_unary};
+const Op kContiguous{
+    .name = "contiguous",
+    .doc = "A row-major copy of the elements.",
+    .inputs = "x",
+    .infer = infer_contiguous,
+    .vjp = [](VjpContext& ctx) { ctx.set(0, ctx.grad()); },
+    .reference = [](const KernelContext& ctx) { copy_strided(ctx.out(), ctx.in(0)); },
+    .samples = sample_unary};
+
+void sample_broadcast_to(Samples& s) {
+  s.add({s.spread({3, 1})}, ShapeAttrs{{2, 3, 4}});
+  s.add({s.spread({})}, ShapeAttrs{{5}});
+  s.add({s.spread({1, 2})}, ShapeAttrs{{0, 2}});
+}
+
+void sample_permute(Samples& s) {
+  s.add({s.spread({2, 3, 4})}, PermuteAttrs{{2, 0, 1}});
+  s.add({s.spread({})}, PermuteAttrs{});
+  s.add({s.spread({0, 3})}, PermuteAttrs{{1, 0}});
+}
+
+void sample_reshape(Samples& s) {
+  s.add({s.spread({2, 3, 4})}, ShapeAttrs{{6, 4}});
+  s.add({s.spread({1})}, ShapeAttrs{});
+  s.add({s.spread({0, 3})}, ShapeAttrs{{3, 0, 2}});
+}
+
+void sample_slice(Samples& s) {
+  s.add({s.spread({5, 3})}, SliceAttrs{0, 1, 3, 1, 5});
+  s.add({s.spread({2, 7})}, SliceAttrs{1, 6, 3, -2, 7});
+  s.add({s.spread({4})}, SliceAttrs{0, 0, 0, 1, 4});
+}
 
 // Python's rule for the ends of a range.
 int64_t clamp_position(int64_t position, int64_t size, int64_t low, int64_t high) {
@@ -324,8 +352,8 @@ Tensor slice(const Tensor& x, int64_t axis, int64_t start, int64_t stop, int64_t
   a.step = step;
   const int64_t low = step > 0 ? 0 : -1;
   const int64_t high = step > 0 ? a.size : a.size - 1;
-  a.start = start == Slice::kOpen ? (step > 0 ? low : high)
-                                  : clamp_position(start, a.size, low, high);
+  a.start =
+      start == Slice::kOpen ? (step > 0 ? low : high) : clamp_position(start, a.size, low, high);
   const int64_t end =
       stop == Slice::kOpen ? (step > 0 ? high : low) : clamp_position(stop, a.size, low, high);
   const int64_t distance = step > 0 ? end - a.start : a.start - end;

@@ -65,12 +65,18 @@ struct NoAttrs {
 namespace detail {
 template <typename Member>
 constexpr AttrType attr_type() {
-  if constexpr (std::is_same_v<Member, bool>) return AttrType::boolean;
-  else if constexpr (std::is_same_v<Member, int64_t>) return AttrType::i64;
-  else if constexpr (std::is_same_v<Member, uint64_t>) return AttrType::u64;
-  else if constexpr (std::is_same_v<Member, double>) return AttrType::f64;
-  else if constexpr (std::is_same_v<Member, Dims>) return AttrType::dims;
-  else if constexpr (std::is_same_v<Member, DType>) return AttrType::dtype;
+  if constexpr (std::is_same_v<Member, bool>)
+    return AttrType::boolean;
+  else if constexpr (std::is_same_v<Member, int64_t>)
+    return AttrType::i64;
+  else if constexpr (std::is_same_v<Member, uint64_t>)
+    return AttrType::u64;
+  else if constexpr (std::is_same_v<Member, double>)
+    return AttrType::f64;
+  else if constexpr (std::is_same_v<Member, Dims>)
+    return AttrType::dims;
+  else if constexpr (std::is_same_v<Member, DType>)
+    return AttrType::dtype;
   else {
     static_assert(std::is_enum_v<Member> && sizeof(Member) == 1, "no attribute type");
     return AttrType::enumeration;

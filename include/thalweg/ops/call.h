@@ -40,8 +40,8 @@ THALWEG_API Tensor call_one(const Op& op, const void* attrs,
 THALWEG_API std::vector<Tensor> call_many(const Op& op, const void* attrs,
                                           std::span<const TensorImpl* const> inputs);
 /// Runs an op whose one output is written to `out`, which has the shape and dtype that the op
-/// infers; inputs may overlap it. Counts as a change in place. Throws Error{invalid} while recording
-/// if `out` or an input is part of the recorded computation.
+/// infers; inputs may overlap it. Counts as a change in place. Throws Error{invalid} while
+/// recording if `out` or an input is part of the recorded computation.
 THALWEG_API void call_into(const Op& op, const void* attrs,
                            std::span<const TensorImpl* const> inputs, const Tensor& out);
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include <thalweg/ops/attrs.h>
-#include <thalweg/tensor/impl.h>
+#include <thalweg/tensor/tensor.h>
 
 namespace thalweg {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Point-wise functions and operators. Operands broadcast (NumPy's rule) and are promoted to a common
-// dtype; a number next to a tensor takes the tensor's dtype, or f32 where that cannot hold a
+// Point-wise functions and operators. Operands broadcast (NumPy's rule) and are promoted to a
+// common dtype; a number next to a tensor takes the tensor's dtype, or f32 where that cannot hold a
 // fraction. Integers given to floating functions become f32.
 
 #include <concepts>
@@ -18,13 +18,13 @@ namespace thalweg {
   THALWEG_API Tensor name(const Tensor& a, const Tensor& b);                                 \
   THALWEG_API Tensor name(const Tensor& a, double b);                                        \
   THALWEG_API Tensor name(double a, const Tensor& b);
-#define THALWEG_BINARY_STEP(name, dtypes, forward, doc)       \
-  THALWEG_API Tensor name(const Tensor& a, const Tensor& b);  \
-  THALWEG_API Tensor name(const Tensor& a, double b);         \
+#define THALWEG_BINARY_STEP(name, dtypes, forward, doc)      \
+  THALWEG_API Tensor name(const Tensor& a, const Tensor& b); \
+  THALWEG_API Tensor name(const Tensor& a, double b);        \
   THALWEG_API Tensor name(double a, const Tensor& b);
-#define THALWEG_COMPARE(name, forward, doc)                   \
-  THALWEG_API Tensor name(const Tensor& a, const Tensor& b);  \
-  THALWEG_API Tensor name(const Tensor& a, double b);         \
+#define THALWEG_COMPARE(name, forward, doc)                  \
+  THALWEG_API Tensor name(const Tensor& a, const Tensor& b); \
+  THALWEG_API Tensor name(const Tensor& a, double b);        \
   THALWEG_API Tensor name(double a, const Tensor& b);
 #include <thalweg/ops/pointwise.def>
 #undef THALWEG_UNARY
@@ -52,9 +52,9 @@ THALWEG_API Tensor leaky_relu(const Tensor& x, double slope = 0.01);
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 inline Tensor operator!(const Tensor& x) { return logical_not(x); }
 
-#define THALWEG_OPERATOR(symbol, name)                                                            \
-  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); }          \
-  inline Tensor operator symbol(const Tensor& a, double b) { return name(a, b); }                 \
+#define THALWEG_OPERATOR(symbol, name)                                                   \
+  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); } \
+  inline Tensor operator symbol(const Tensor& a, double b) { return name(a, b); }        \
   inline Tensor operator symbol(double a, const Tensor& b) { return name(a, b); }
 THALWEG_OPERATOR(+, add)
 THALWEG_OPERATOR(-, sub)

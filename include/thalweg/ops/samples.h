@@ -1,7 +1,7 @@
 #pragma once
 
-// Argument sets that a row names for the tests and benches generated from the table: gradient check,
-// kernels against the reference, plan against eager.
+// Argument sets that a row names for the tests and benches generated from the table: gradient
+// check, kernels against the reference, plan against eager.
 
 #include <vector>
 
@@ -15,7 +15,8 @@ struct Sample {
   std::vector<std::byte> attrs;  // the attribute struct's bytes
 };
 
-/// Collects the samples of a row. Values are drawn from the seed, so that every caller gets the same.
+/// Collects the samples of a row. Values are drawn from the seed, so that every caller gets the
+/// same.
 class THALWEG_API Samples {
  public:
   /// Floating inputs have this dtype.

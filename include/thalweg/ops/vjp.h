@@ -8,8 +8,8 @@
 namespace thalweg {
 
 /// What an op's vjp sees: gradients of the outputs, the saved tensors, and which inputs want a
-/// gradient. It calls set() for each of those; ops it calls are recorded when gradients of gradients
-/// are wanted, so it needs no care for that.
+/// gradient. It calls set() for each of those; ops it calls are recorded when gradients of
+/// gradients are wanted, so it needs no care for that.
 class VjpContext {
  public:
   const Op& op() const { return *op_; }
