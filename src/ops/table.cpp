@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <thalweg/base/text.h>
+
 #include "base/fail.h"
 #include "ops/compose.h"
 
@@ -36,7 +38,9 @@ std::span<const Op* const> all_ops() { return table().rows; }
 const Op& find_op(std::string_view name) {
   const auto found = table().by_name.find(name);
   if (found != table().by_name.end()) return *found->second;
-  fail_invalid("op table: no op '{}'", name);
+  std::vector<std::string_view> names;
+  for (const Op* row : all_ops()) names.push_back(row->name);
+  fail_invalid("op table: no op '{}'{}", name, did_you_mean(name, names));
 }
 
 void add_kernel(const char* name, DeviceKind device, const Kernel& kernel) {
