@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "train/report_html.h"
+#include "train/report_net.h"
+
+namespace thalweg::train {
+namespace {
+
+std::string draw_box(const ReportNode& node, const NetBox& box, const NetLayout& layout) {
+  const double middle = box.y + layout.box_height / 2 + 5;
+  return fmt::format(
+      "<g class=\"node kind-{}\"><title>{} ({}) {}</title>"
+      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\"/>"
+      "<rect class=\"mark\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"5\" height=\"{:.1f}\" rx=\"2.5\"/>"
+      "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>"
+      "<text class=\"detail\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n",
+      slug(node.kind), escape(node.label), escape(node.kind), escape(node.detail), box.x, box.y,
+      layout.box_width, layout.box_height, box.x + 6, box.y + 7, layout.box_height - 14, box.x + 20,
+      middle, escape(node.label), box.x + layout.box_width - 12, middle, escape(node.detail));
+}
+
+// Straight through rows, a curve in the gaps; the arrow's head takes the last pixels.
+std::string draw_route(const NetRoute& route) {
+  std::string path;
+  for (size_t i = 0; i + 1 < route.points.size(); i += 2) {
+    const NetPoint& from = route.points[i];
+    NetPoint to = route.points[i + 1];
+    if (i + 2 == route.points.size()) to.y -= 5;
+    const double bend = (from.y + to.y) / 2;
+    path += fmt::format("{}{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}",
+                        i == 0 ? "M" : "L", from.x, from.y, from.x, bend, to.x, bend, to.x, to.y);
+  }
+  return fmt::format("<path class=\"edge\" d=\"{}\" marker-end=\"url(#arrow)\"/>\n", path);
+}
+
+// Beside an edge's start, where it has not met another yet.
+NetPoint label_place(const NetRoute& route) {
+  const bool straight = route.points[0].x == route.points[1].x;
+  return {route.points[0].x + 9, route.points[0].y + (straight ? 22 : 14)};
+}
+
+std::string draw_edge_label(const std::string& text, const NetRoute& route) {
+  const NetPoint at = label_place(route);
+  return fmt::format("<text class=\"shape\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", at.x, at.y,
+                     escape(text));
+}
+
+// Labels may need more room than the boxes.
+double needed_width(const ReportNet& net, const NetLayout& layout) {
+  double width = layout.width;
+  for (size_t i = 0; i < net.edges.size(); ++i) {
+    const double length = 6.7 * static_cast<double>(net.edges[i].label.size());
+    width = std::max(width, label_place(layout.routes[i]).x + length);
+  }
+  return width;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::string draw_net(const ReportNet& net) {
+  const NetLayout layout = layout_net(net);
+  const double width = needed_width(net, layout);
+  std::string svg = fmt::format(
+      "<svg id=\"net-diagram\" class=\"net\" role=\"img\" aria-label=\"Diagram of the net: {} "
+      "layers, "
+      "{} connections\" width=\"{:.0f}\" height=\"{:.0f}\" viewBox=\"0 0 {:.0f} {:.0f}\">\n"
+      "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"3\" refY=\"4\" markerWidth=\"7\" "
+      "markerHeight=\"7\" orient=\"auto\"><path class=\"head\" d=\"M0 0 8 4 0 "
+      "8z\"/></marker></defs>\n",
+      net.nodes.size(), net.edges.size(), width, layout.height, width, layout.height);
+  for (const NetRoute& route : layout.routes) svg += draw_route(route);
+  for (size_t i = 0; i < net.nodes.size(); ++i)
+    svg += draw_box(net.nodes[i], layout.boxes[i], layout);
+  // One value may flow to several layers: its shape is written once.
+  std::set<std::pair<std::string, std::string>> written;
+  for (size_t i = 0; i < net.edges.size(); ++i) {
+    const ReportEdge& edge = net.edges[i];
+    if (!edge.label.empty() && written.emplace(edge.from, edge.label).second)
+      svg += draw_edge_label(edge.label, layout.routes[i]);
+  }
+  return svg + "</svg>\n";
+}
+
+std::string net_to_dot(const ReportNet& net) {
+  std::string dot = "digraph net {\n  node [shape=box, style=rounded];\n";
+  for (const ReportNode& node : net.nodes) {
+    const std::string text = node.detail.empty() ? node.label : node.label + "  " + node.detail;
+    dot += fmt::format("  {} [label={}];\n", quoted(node.id), quoted(text));
+  }
+  for (const ReportEdge& edge : net.edges)
+    dot += fmt::format("  {} -> {} [label={}];\n", quoted(edge.from), quoted(edge.to),
+                       quoted(edge.label));
+  return dot + "}\n";
+}
+
+}  // namespace thalweg::train

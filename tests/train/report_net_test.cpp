@@ -1,0 +1,104 @@
+#include "train/report_net.h"
+
+#include <cmath>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thalweg/base/error.h>
+
+namespace thalweg::train {
+namespace {
+
+using testing::HasSubstr;
+
+ReportNet net_of(const std::string& ids, const std::vector<std::string>& edges) {
+  ReportNet net;
+  for (const char id : ids) net.nodes.push_back({std::string(1, id), "layer", "dense", ""});
+  for (const std::string& edge : edges)
+    net.edges.push_back({edge.substr(0, 1), edge.substr(1, 1), "64"});
+  return net;
+}
+
+void expect_apart(const NetLayout& layout) {
+  for (size_t a = 0; a < layout.boxes.size(); ++a) {
+    EXPECT_GE(layout.boxes[a].x, 0);
+    EXPECT_LE(layout.boxes[a].x + layout.box_width, layout.width);
+    EXPECT_LE(layout.boxes[a].y + layout.box_height, layout.height);
+    for (size_t b = a + 1; b < layout.boxes.size(); ++b)
+      EXPECT_TRUE(std::abs(layout.boxes[a].x - layout.boxes[b].x) >= layout.box_width ||
+                  std::abs(layout.boxes[a].y - layout.boxes[b].y) >= layout.box_height)
+          << a << " and " << b << " overlap";
+  }
+}
+
+TEST(NetLayout, PutsAChainInOneColumn) {
+  const NetLayout layout = layout_net(net_of("abc", {"ab", "bc"}));
+  expect_apart(layout);
+  EXPECT_DOUBLE_EQ(layout.boxes[0].x, layout.boxes[2].x);
+  EXPECT_LT(layout.boxes[0].y, layout.boxes[1].y);
+  EXPECT_LT(layout.boxes[1].y, layout.boxes[2].y);
+}
+
+TEST(NetLayout, DoesNotDependOnTheOrderOfNodes) {
+  const NetLayout layout = layout_net(net_of("cab", {"bc", "ab"}));
+  EXPECT_GT(layout.boxes[0].y, layout.boxes[2].y);
+  EXPECT_GT(layout.boxes[2].y, layout.boxes[1].y);
+}
+
+TEST(NetLayout, LeadsALongEdgeAroundTheBoxesThatItPasses) {
+  const NetLayout layout = layout_net(net_of("abcd", {"ab", "bc", "cd", "ad"}));
+  expect_apart(layout);
+  const NetRoute& skip = layout.routes[3];
+  ASSERT_EQ(skip.points.size(), 6U);
+  for (size_t i = 1; i + 1 < skip.points.size(); ++i)
+    EXPECT_TRUE(skip.points[i].x < layout.boxes[1].x ||
+                skip.points[i].x > layout.boxes[1].x + layout.box_width);
+}
+
+TEST(NetLayout, PutsALateInputBesideItsUse) {
+  const NetLayout layout = layout_net(net_of("abcy", {"ab", "bc", "yc"}));
+  expect_apart(layout);
+  EXPECT_DOUBLE_EQ(layout.boxes[3].y, layout.boxes[1].y);
+}
+
+TEST(NetLayout, KeepsManyBranchesApartAndUncrossed) {
+  const NetLayout layout =
+      layout_net(net_of("abcdefgh", {"ab", "ac", "ad", "be", "cf", "dg", "eh", "fh", "gh"}));
+  expect_apart(layout);
+  const auto left_of = [&](size_t a, size_t b) { return layout.boxes[a].x < layout.boxes[b].x; };
+  EXPECT_EQ(left_of(1, 2), left_of(4, 5));
+  EXPECT_EQ(left_of(2, 3), left_of(5, 6));
+}
+
+TEST(NetLayout, RejectsACycleAnUnknownNodeAndATwin) {
+  const auto error_of = [](const ReportNet& net) -> std::string {
+    try {
+      layout_net(net);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of(net_of("abc", {"ab", "bc", "cb"})), HasSubstr("form a cycle"));
+  EXPECT_THAT(error_of(net_of("ab", {"az"})), HasSubstr("names 'z'"));
+  EXPECT_THAT(error_of(net_of("aa", {})), HasSubstr("two nodes of the net have the id 'a'"));
+}
+
+TEST(NetDrawing, WritesASharedShapeOnce) {
+  const std::string svg = draw_net(net_of("abc", {"ab", "ac"}));
+  EXPECT_NE(svg.find(">64</text>"), svg.npos);
+  EXPECT_EQ(svg.find(">64</text>"), svg.rfind(">64</text>"));
+}
+
+TEST(NetDot, QuotesLabels) {
+  EXPECT_EQ(net_to_dot({{{"a", "say \"hi\"", "dense", ""}, {"b", "B", "dense", "1"}},
+                        {{"a", "b", "2 x 3"}}}),
+            "digraph net {\n  node [shape=box, style=rounded];\n"
+            "  \"a\" [label=\"say \\\"hi\\\"\"];\n  \"b\" [label=\"B  1\"];\n"
+            "  \"a\" -> \"b\" [label=\"2 x 3\"];\n}\n");
+}
+
+}  // namespace
+}  // namespace thalweg::train
