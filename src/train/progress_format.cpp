@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <thalweg/base/text.h>
 #include <thalweg/train/progress.h>
 
 namespace thalweg::train {
@@ -24,6 +24,14 @@ int columns(const std::vector<Part>& parts) {
   int sum = 0;
   for (const Part& part : parts) sum += static_cast<int>(part.text.size()) + 2;
   return parts.empty() ? 0 : sum - 2;
+}
+
+// Seconds as 0:07, 12:03 or 2:05:09: a count-down has no fractions.
+std::string clock_text(double seconds) {
+  const auto total = static_cast<int64_t>(std::llround(std::min(seconds, 1e12)));
+  const int64_t hours = total / 3600, minutes = total / 60 % 60, rest = total % 60;
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, rest);
+  return fmt::format("{}:{:02}", minutes, rest);
 }
 
 int64_t global_step(const ProgressState& state) {
@@ -49,9 +57,10 @@ std::vector<Part> figures(const ProgressState& state, const ProgressRates& rates
   if (!std::isnan(state.accuracy))
     parts.push_back({fmt::format("{} {:.4f}", accuracy_name, state.accuracy), 3});
   if (std::isfinite(rates.samples_per_s))
-    parts.push_back({format_count(rates.samples_per_s) + " samples/s", 4});
+    parts.push_back(
+        {format_count(static_cast<uint64_t>(std::llround(rates.samples_per_s))) + " samples/s", 4});
   if (std::isfinite(rates.seconds_left))
-    parts.push_back({format_duration(rates.seconds_left) + " left", 2});
+    parts.push_back({clock_text(rates.seconds_left) + " left", 2});
   return parts;
 }
 
@@ -135,27 +144,6 @@ std::string format_progress_plain(const ProgressState& state, const ProgressRate
                    0});
   for (Part& part : figures(state, rates, "accuracy")) parts.push_back(std::move(part));
   return join(parts);
-}
-
-std::string format_duration(double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0) return "-";
-  const auto total = static_cast<int64_t>(std::llround(std::min(seconds, 1e12)));
-  const int64_t hours = total / 3600, minutes = total / 60 % 60, rest = total % 60;
-  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, rest);
-  return fmt::format("{}:{:02}", minutes, rest);
-}
-
-std::string format_count(double value) {
-  constexpr std::array<const char*, 5> kUnits{"", "k", "M", "G", "T"};
-  size_t unit = 0;
-  // 999.5 would be printed as 1000, hence the limit below 1000.
-  while (std::abs(value) >= 999.5 && unit + 1 < kUnits.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  if (unit == 0) return fmt::format("{:.0f}", value);
-  const int digits = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f}{}", value, digits, kUnits[unit]);
 }
 
 }  // namespace thalweg::train

@@ -19,30 +19,10 @@ ProgressState middle() {
 
 const ProgressRates kRates{.samples_per_s = 81234, .seconds_left = 12.4};
 
-TEST(FormatDuration, WritesMinutesAndHoursOnlyWhereNeeded) {
-  EXPECT_EQ(format_duration(0), "0:00");
-  EXPECT_EQ(format_duration(59.6), "1:00");
-  EXPECT_EQ(format_duration(723), "12:03");
-  EXPECT_EQ(format_duration(7509), "2:05:09");
-  EXPECT_EQ(format_duration(std::numeric_limits<double>::infinity()), "-");
-  EXPECT_EQ(format_duration(-1), "-");
-}
-
-TEST(FormatCount, NeverTakesMoreThanFiveCharacters) {
-  EXPECT_EQ(format_count(0), "0");
-  EXPECT_EQ(format_count(999), "999");
-  EXPECT_EQ(format_count(999.7), "1.00k");
-  EXPECT_EQ(format_count(9996), "10.0k");
-  EXPECT_EQ(format_count(81234), "81.2k");
-  EXPECT_EQ(format_count(999499), "999k");
-  EXPECT_EQ(format_count(999501), "1.00M");
-  EXPECT_EQ(format_count(2514000), "2.51M");
-}
-
 TEST(FormatProgress, ShowsEverythingOnAWideTerminal) {
   EXPECT_EQ(format_progress(middle(), kRates, {.width = 110}),
-            "epoch 3/10  #################------------------  469/938  loss 0.3127  acc 0.8870  "
-            "81.2k samples/s  0:12 left");
+            "epoch 3/10  #################-----------------  469/938  loss 0.3127  acc 0.8870  "
+            "81.2 k samples/s  0:12 left");
 }
 
 TEST(FormatProgress, StaysBelowTheWidthWhateverItIs) {
@@ -84,7 +64,19 @@ TEST(FormatProgress, ShowsANotFiniteLoss) {
 
 TEST(FormatProgressPlain, NamesEachFigure) {
   EXPECT_EQ(format_progress_plain(middle(), kRates),
-            "epoch 3/10  step 469/938  loss 0.3127  accuracy 0.8870  81.2k samples/s  0:12 left");
+            "epoch 3/10  step 469/938  loss 0.3127  accuracy 0.8870  81.2 k samples/s  0:12 left");
+}
+
+TEST(FormatProgressPlain, WritesTheTimeLeftAsAClock) {
+  const auto left = [](double seconds) {
+    const std::string line = format_progress_plain({.loss = 1}, {.seconds_left = seconds});
+    return line.substr(line.find("1.0000") + 6);
+  };
+  EXPECT_EQ(left(0), "  0:00 left");
+  EXPECT_EQ(left(59.6), "  1:00 left");
+  EXPECT_EQ(left(723), "  12:03 left");
+  EXPECT_EQ(left(7509), "  2:05:09 left");
+  EXPECT_EQ(left(std::numeric_limits<double>::infinity()), "");
 }
 
 TEST(FormatProgressPlain, NamesThePhase) {

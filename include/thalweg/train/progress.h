@@ -62,12 +62,6 @@ THALWEG_API std::string format_progress(const ProgressState& state, const Progre
 THALWEG_API std::string format_progress_plain(const ProgressState& state,
                                               const ProgressRates& rates);
 
-/// Seconds as 0:07, 12:03 or 2:05:09; "-" if not finite or negative.
-THALWEG_API std::string format_duration(double seconds);
-
-/// A rate or count in at most five characters: 950, 81.2k, 2.51M.
-THALWEG_API std::string format_count(double value);
-
 struct ProgressOptions {
   int fd = 2;                      ///< the file descriptor that is written to: standard error
   double terminal_interval = 0.1;  ///< seconds between two drawings on a terminal

@@ -1,7 +1,0 @@
-#include "kernels/cpu.h"
-
-namespace thalweg {
-
-void register_cpu_kernels() {}
-
-}  // namespace thalweg
