@@ -1,3 +1,13 @@
 // The composition root: the one place that knows all rooms.
 
-#include <thalweg/base/error.h>
+#include "kernels/cpu.h"
+#include "ops/compose.h"
+
+namespace thalweg {
+
+void compose() {
+  register_cpu_kernels();
+  add_reference_kernels();
+}
+
+}  // namespace thalweg

@@ -15,8 +15,8 @@ ALLOWED = {
     "data": {"base", "device", "tensor"},
     "comm": {"base", "device", "tensor"},
     "nn": {"base", "device", "tensor", "ops", "graph"},
-    "train": {"base", "device", "tensor", "ops", "graph", "data", "comm", "nn"},
     "model": {"base", "device", "tensor", "ops", "graph", "nn"},
+    "train": {"base", "device", "tensor", "ops", "graph", "data", "comm", "nn", "model"},
 }
 # The only files of include/ and src/ that are in no room, and know them all.
 ROOTS = {"include/thalweg/thalweg.h", "src/thalweg.cpp"}

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+
+#include <thalweg/base/intrusive_ptr.h>
+#include <thalweg/device/memory.h>
+#include <thalweg/tensor/meta.h>
+
+namespace thalweg {
+
+/// The part of a tape that a recorded tensor keeps alive; room graph derives from it.
+class TapeSegment : public RefCounted {
+ public:
+  virtual ~TapeSegment() = default;
+  static void destroy(TapeSegment* segment) { segment->dispose(); }
+
+ private:
+  virtual void dispose() { delete this; }
+};
+
+/// How backward() writes the gradient of a leaf: replace it, add to it, or leave it out.
+enum class GradReq : uint8_t { null, write, add };
+
+/// Where the gradient of a leaf goes; room graph derives from it.
+class LeafGrad {
+ public:
+  virtual ~LeafGrad() = default;
+  GradReq req = GradReq::null;
+};
+
+/// What a Tensor handle points to. For authors of ops and kernels.
+class THALWEG_API TensorImpl : public RefCounted {
+ public:
+  /// A tensor without storage; the caller fills meta and calls allocate() or alias().
+  static IntrusivePtr<TensorImpl> create();
+  static void destroy(TensorImpl* impl);
+
+  /// New storage for meta's size and dtype; meta.offset must be 0.
+  void allocate();
+  /// Shares `storage`; data follows meta.offset.
+  void alias(IntrusivePtr<Storage> shared);
+
+  template <typename T>
+  T* as() const noexcept {
+    return static_cast<T*>(data);
+  }
+  bool is_recorded() const noexcept { return static_cast<bool>(segment); }
+  bool is_leaf() const noexcept { return leaf && leaf->req != GradReq::null; }
+
+  TensorMeta meta;
+  void* data = nullptr;  // the first element
+  IntrusivePtr<Storage> storage;
+
+  IntrusivePtr<TapeSegment> segment;  // set when a recorded op made this tensor
+  uint32_t value = 0;                 // its number on the segment
+  std::unique_ptr<LeafGrad> leaf;
+
+ private:
+  TensorImpl() = default;
+  ~TensorImpl() = default;
+};
+
+}  // namespace thalweg

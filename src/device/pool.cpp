@@ -1,0 +1,191 @@
+#include "device/pool.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include <sys/mman.h>
+
+#include "base/fail.h"
+
+namespace thalweg::pool {
+namespace {
+
+constexpr size_t kThreadBlockBytes = size_t{1} << 20;  // larger blocks skip the thread's list
+constexpr size_t kThreadListBytes = size_t{4} << 20;   // per class; beyond it, half goes to all
+constexpr unsigned kThreadListBlocks = 256;
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr ptrdiff_t kFlushBytes = 64 << 10;
+
+struct Block {
+  Block* next;
+};
+
+struct FreeList {
+  Block* head = nullptr;
+  unsigned count = 0;
+
+  void push(void* memory) {
+    Block* block = static_cast<Block*>(memory);
+    block->next = head;
+    head = block;
+    ++count;
+  }
+  void* pop() {
+    Block* block = head;
+    if (!block) return nullptr;
+    head = block->next;
+    --count;
+    return block;
+  }
+};
+
+struct Shared {
+  std::mutex mutex;
+  FreeList lists[kClasses];
+  std::atomic<ptrdiff_t> live{0};
+  std::atomic<ptrdiff_t> peak{0};
+  std::atomic<size_t> held{0};  // bytes taken from the system
+  std::atomic<uint64_t> allocations{0};
+  std::atomic<uint64_t> system_allocations{0};
+};
+
+Shared& shared() {
+  static Shared* instance = new Shared;  // outlives every thread's list
+  return *instance;
+}
+
+/// Counts are kept per thread and added up at every kFlushBytes, so that the hot path has no
+/// atomic.
+struct ThreadCache {
+  FreeList lists[kClasses];
+  ptrdiff_t live_change = 0;
+  uint64_t allocations = 0;
+  bool registered = false;
+};
+
+constinit thread_local ThreadCache t_cache;
+
+void flush_counts(ThreadCache& cache) {
+  Shared& all = shared();
+  const ptrdiff_t live = all.live.fetch_add(cache.live_change) + cache.live_change;
+  all.allocations.fetch_add(cache.allocations);
+  cache.live_change = 0;
+  cache.allocations = 0;
+  ptrdiff_t peak = all.peak.load();
+  while (live > peak && !all.peak.compare_exchange_weak(peak, live)) {
+  }
+}
+
+void count(ThreadCache& cache, ptrdiff_t bytes) {
+  cache.live_change += bytes;
+  if (cache.live_change > kFlushBytes || cache.live_change < -kFlushBytes) flush_counts(cache);
+}
+
+void give_to_shared(FreeList& list, int size_class, unsigned keep) {
+  Shared& all = shared();
+  std::lock_guard lock(all.mutex);
+  while (list.count > keep) all.lists[size_class].push(list.pop());
+}
+
+/// Hands the blocks of an ending thread to the others.
+struct ThreadExit {
+  ~ThreadExit() {
+    for (int c = 0; c < kClasses; ++c) {
+      if (t_cache.lists[c].count) give_to_shared(t_cache.lists[c], c, 0);
+    }
+    flush_counts(t_cache);
+    t_cache.registered = false;
+  }
+};
+
+void register_thread(ThreadCache& cache) {
+  static thread_local ThreadExit at_exit;
+  (void)at_exit;
+  cache.registered = true;
+}
+
+void* system_allocate(size_t bytes) {
+  const size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kGranule;
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory && alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
+[[gnu::noinline]] void* allocate_slow(ThreadCache& cache, int size_class) {
+  if (!cache.registered) register_thread(cache);
+  Shared& all = shared();
+  {
+    std::lock_guard lock(all.mutex);
+    if (void* block = all.lists[size_class].pop()) return block;
+  }
+  const size_t bytes = class_bytes(size_class);
+  void* memory = system_allocate(bytes);
+  if (!memory) {
+    release_cached();
+    memory = system_allocate(bytes);
+  }
+  if (!memory) {
+    fail(ErrorKind::unavailable, "allocate: out of memory on cpu; {} bytes wanted, {} in use",
+         bytes, all.live.load() + cache.live_change);
+  }
+  all.system_allocations.fetch_add(1);
+  all.held.fetch_add(bytes);
+  return memory;
+}
+
+}  // namespace
+
+void* allocate(int size_class) {
+  ThreadCache& cache = t_cache;
+  void* block = cache.lists[size_class].pop();
+  if (!block) block = allocate_slow(cache, size_class);
+  ++cache.allocations;
+  count(cache, static_cast<ptrdiff_t>(class_bytes(size_class)));
+  return block;
+}
+
+void release(void* block, int size_class) noexcept {
+  ThreadCache& cache = t_cache;
+  const size_t bytes = class_bytes(size_class);
+  count(cache, -static_cast<ptrdiff_t>(bytes));
+  FreeList& list = cache.lists[size_class];
+  list.push(block);
+  if (!cache.registered) register_thread(cache);
+  if (bytes > kThreadBlockBytes) {
+    give_to_shared(list, size_class, 0);
+  } else if (list.count > kThreadListBlocks || list.count * bytes > kThreadListBytes) {
+    give_to_shared(list, size_class, list.count / 2);
+  }
+}
+
+Stats stats() {
+  flush_counts(t_cache);
+  Shared& all = shared();
+  Stats s;
+  s.live = static_cast<size_t>(all.live.load());
+  s.peak_live = static_cast<size_t>(all.peak.load());
+  s.cached = all.held.load() - s.live;
+  s.allocations = all.allocations.load();
+  s.system_allocations = all.system_allocations.load();
+  return s;
+}
+
+void reset_peak() {
+  flush_counts(t_cache);
+  shared().peak.store(shared().live.load());
+}
+
+void release_cached() {
+  Shared& all = shared();
+  for (int c = 0; c < kClasses; ++c) give_to_shared(t_cache.lists[c], c, 0);
+  std::lock_guard lock(all.mutex);
+  for (int c = 0; c < kClasses; ++c) {
+    while (void* block = all.lists[c].pop()) {
+      std::free(block);
+      all.held.fetch_sub(class_bytes(c));
+    }
+  }
+}
+
+}  // namespace thalweg::pool

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace thalweg {
+
+/// Adds the fast cpu kernels that were built in to the op table, fastest first.
+void register_cpu_kernels();
+
+}  // namespace thalweg

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+
+#include <thalweg/ops/op.h>
+
+namespace thalweg {
+
+/// The rows of one family, a file of src/ops.
+using RowSpan = std::span<const Op* const> (*)();
+
+std::span<const Op* const> pointwise_rows();
+std::span<const Op* const> select_rows();
+std::span<const Op* const> view_rows();
+std::span<const Op* const> reduce_rows();
+std::span<const Op* const> linear_rows();
+
+inline constexpr RowSpan kFamilies[] = {pointwise_rows, select_rows, view_rows, reduce_rows,
+                                        linear_rows};
+
+}  // namespace thalweg

@@ -1,0 +1,57 @@
+#include <new>
+
+#include <thalweg/tensor/tensor.h>
+
+#include "base/fail.h"
+#include "device/pool.h"
+
+namespace thalweg {
+
+IntrusivePtr<TensorImpl> TensorImpl::create() {
+  void* memory = pool::allocate(pool::kClassOf<sizeof(TensorImpl)>);
+  return IntrusivePtr<TensorImpl>::adopt(new (memory) TensorImpl());
+}
+
+void TensorImpl::destroy(TensorImpl* impl) {
+  impl->~TensorImpl();
+  pool::release(impl, pool::kClassOf<sizeof(TensorImpl)>);
+}
+
+void TensorImpl::allocate() {
+  const int64_t bytes = meta.size() * static_cast<int64_t>(item_size(meta.dtype));
+  storage = Storage::allocate(meta.device, static_cast<size_t>(bytes));
+  data = storage->data();
+}
+
+void TensorImpl::alias(IntrusivePtr<Storage> shared) {
+  storage = std::move(shared);
+  data = static_cast<char*>(storage->data()) + meta.offset * int64_t(item_size(meta.dtype));
+}
+
+bool TensorMeta::is_dense() const {
+  if (is_contiguous()) return true;
+  // Dense when the dimensions, sorted by stride, tile the block.
+  Dims order(shape.size(), 0);
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  for (size_t i = 1; i < order.size(); ++i) {
+    for (size_t j = i; j > 0 && strides[order[j]] < strides[order[j - 1]]; --j) {
+      std::swap(order[j], order[j - 1]);
+    }
+  }
+  int64_t expected = 1;
+  for (int64_t axis : order) {
+    if (shape[axis] == 1) continue;
+    if (strides[axis] != expected) return false;
+    expected *= shape[axis];
+  }
+  return true;
+}
+
+Tensor make_view(const Tensor& base, const TensorMeta& meta) {
+  IntrusivePtr<TensorImpl> impl = TensorImpl::create();
+  impl->meta = meta;
+  impl->alias(base.impl()->storage);
+  return Tensor(std::move(impl));
+}
+
+}  // namespace thalweg
