@@ -1,5 +1,6 @@
 #include "device/pool.h"
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -55,13 +56,31 @@ Shared& shared() {
   return *instance;
 }
 
+constexpr auto kBytes = [] {
+  std::array<size_t, kClasses> bytes{};
+  for (int c = 0; c < kClasses; ++c) bytes[c] = class_bytes(c);
+  return bytes;
+}();
+
+// How many blocks of each class a thread keeps: none before it signed up.
+using Limits = std::array<unsigned, kClasses>;
+constexpr Limits kNoLimits = {};
+constexpr Limits kLimits = [] {
+  Limits limits{};
+  for (int c = 0; c < kClasses && kBytes[c] <= kThreadBlockBytes; ++c) {
+    const size_t by_bytes = kThreadListBytes / kBytes[c];
+    limits[c] = static_cast<unsigned>(by_bytes < kThreadListBlocks ? by_bytes : kThreadListBlocks);
+  }
+  return limits;
+}();
+
 /// Counts are kept per thread and added up at every kFlushBytes, so that the hot path has no
 /// atomic.
 struct ThreadCache {
   FreeList lists[kClasses];
   ptrdiff_t live_change = 0;
   uint64_t allocations = 0;
-  bool registered = false;
+  const Limits* limits = &kNoLimits;
 };
 
 constinit thread_local ThreadCache t_cache;
@@ -79,7 +98,9 @@ void flush_counts(ThreadCache& cache) {
 
 void count(ThreadCache& cache, ptrdiff_t bytes) {
   cache.live_change += bytes;
-  if (cache.live_change > kFlushBytes || cache.live_change < -kFlushBytes) flush_counts(cache);
+  const size_t distance = static_cast<size_t>(cache.live_change + kFlushBytes);
+  if (distance > static_cast<size_t>(2 * kFlushBytes)) [[unlikely]]
+    flush_counts(cache);
 }
 
 void give_to_shared(FreeList& list, int size_class, unsigned keep) {
@@ -95,14 +116,14 @@ struct ThreadExit {
       if (t_cache.lists[c].count) give_to_shared(t_cache.lists[c], c, 0);
     }
     flush_counts(t_cache);
-    t_cache.registered = false;
+    t_cache.limits = &kNoLimits;
   }
 };
 
 void register_thread(ThreadCache& cache) {
   static thread_local ThreadExit at_exit;
   (void)at_exit;
-  cache.registered = true;
+  cache.limits = &kLimits;
 }
 
 void* system_allocate(size_t bytes) {
@@ -113,7 +134,7 @@ void* system_allocate(size_t bytes) {
 }
 
 [[gnu::noinline]] void* allocate_slow(ThreadCache& cache, int size_class) {
-  if (!cache.registered) register_thread(cache);
+  if (cache.limits == &kNoLimits) register_thread(cache);
   Shared& all = shared();
   {
     std::lock_guard lock(all.mutex);
@@ -134,29 +155,30 @@ void* system_allocate(size_t bytes) {
   return memory;
 }
 
+[[gnu::noinline]] void trim(ThreadCache& cache, int size_class) {
+  if (cache.limits == &kNoLimits) register_thread(cache);
+  give_to_shared(cache.lists[size_class], size_class, kLimits[size_class] / 2);
+}
+
 }  // namespace
 
 void* allocate(int size_class) {
   ThreadCache& cache = t_cache;
   void* block = cache.lists[size_class].pop();
-  if (!block) block = allocate_slow(cache, size_class);
+  if (!block) [[unlikely]]
+    block = allocate_slow(cache, size_class);
   ++cache.allocations;
-  count(cache, static_cast<ptrdiff_t>(class_bytes(size_class)));
+  count(cache, static_cast<ptrdiff_t>(kBytes[size_class]));
   return block;
 }
 
 void release(void* block, int size_class) noexcept {
   ThreadCache& cache = t_cache;
-  const size_t bytes = class_bytes(size_class);
-  count(cache, -static_cast<ptrdiff_t>(bytes));
+  count(cache, -static_cast<ptrdiff_t>(kBytes[size_class]));
   FreeList& list = cache.lists[size_class];
   list.push(block);
-  if (!cache.registered) register_thread(cache);
-  if (bytes > kThreadBlockBytes) {
-    give_to_shared(list, size_class, 0);
-  } else if (list.count > kThreadListBlocks || list.count * bytes > kThreadListBytes) {
-    give_to_shared(list, size_class, list.count / 2);
-  }
+  if (list.count > (*cache.limits)[size_class]) [[unlikely]]
+    trim(cache, size_class);
 }
 
 Stats stats() {

@@ -52,9 +52,7 @@ void write_leaf(Leaf& leaf, Tensor gradient, bool keep_history) {
   TensorImpl& target = *leaf.grad.impl();
   target.segment.reset();
   if (owns_alone(gradient) && gradient.is_contiguous()) {
-    target.storage = std::move(gradient.impl()->storage);
-    target.meta = gradient.meta();
-    target.data = gradient.impl()->data;
+    target.take(*gradient.impl());
   } else {
     leaf.grad.assign(gradient);
   }

@@ -11,7 +11,7 @@ void infer_like_input(const InferContext& ctx) {
   TensorMeta& out = ctx.out();
   out.dtype = in.dtype;
   out.shape = in.shape;
-  out.strides = in.is_dense() ? in.strides : row_major_strides(in.shape);
+  out.strides = !ctx.in_row_major(0) && in.is_dense() ? in.strides : row_major_strides(in.shape);
 }
 
 namespace {
@@ -44,7 +44,21 @@ void infer_broadcast(const InferContext& ctx) {
   for (size_t i = 1; i < ctx.inputs(); ++i) {
     if (ctx.in(i).dtype != ctx.in(0).dtype) require_same_dtype(ctx, 0, i);
   }
-  ctx.out().dtype = ctx.in(0).dtype;
+  TensorMeta& out = ctx.out();
+  out.dtype = ctx.in(0).dtype;
+  if (ctx.in_row_major(0)) {
+    // Most calls: the other inputs have this shape, or are numbers.
+    bool plain = true;
+    for (size_t i = 1; i < ctx.inputs(); ++i) {
+      const Shape& shape = ctx.in(i).shape;
+      plain = plain && (shape.empty() || shape == ctx.in(0).shape);
+    }
+    if (plain) {
+      out.shape = ctx.in(0).shape;
+      out.strides = row_major_strides(out.shape);
+      return;
+    }
+  }
   broadcast(ctx, std::views::iota(size_t{0}, ctx.inputs()));
 }
 

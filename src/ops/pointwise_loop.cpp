@@ -112,22 +112,22 @@ void walk_parallel(const PointwiseRow& start, const Plan& plan, PointwiseRowFn f
 
 // Operands of one shape and equal strides, or of one element: a single row.
 bool single_row(const KernelContext& ctx, PointwiseRow& row) {
-  const TensorMeta& out = ctx.out().meta;
-  if (!out.is_contiguous()) return false;
+  const TensorImpl& out = ctx.out();
+  if (!out.row_major) return false;
   for (size_t i = 0; i < ctx.inputs(); ++i) {
-    const TensorMeta& in = ctx.in(i).meta;
-    const int64_t bytes = static_cast<int64_t>(item_size(in.dtype));
-    if (in.shape == out.shape && in.strides == out.strides)
-      row.in_stride[i] = bytes;
-    else if (in.shape.empty())
+    const TensorImpl& in = ctx.in(i);
+    if (in.count == out.count && in.row_major && in.meta.shape.size() <= out.meta.shape.size()) {
+      row.in_stride[i] = static_cast<int64_t>(item_size(in.meta.dtype));
+    } else if (in.count == 1) {
       row.in_stride[i] = 0;
-    else
+    } else {
       return false;
-    row.in[i] = ctx.in(i).as<const char>();
+    }
+    row.in[i] = in.as<const char>();
   }
-  row.out = ctx.out().as<char>();
-  row.out_stride = static_cast<int64_t>(item_size(out.dtype));
-  row.n = out.size();
+  row.out = out.as<char>();
+  row.out_stride = static_cast<int64_t>(item_size(out.meta.dtype));
+  row.n = out.count;
   return true;
 }
 
@@ -140,7 +140,7 @@ void pointwise_loop(const KernelContext& ctx, PointwiseRowFn fn, double ns_per_e
     if (row.n) fn(row);
     return;
   }
-  const int64_t size = ctx.out().meta.size();
+  const int64_t size = ctx.out().count;
   if (size == 0) return;
   const Plan plan = make_plan(ctx);
   row = first_row(ctx, plan);

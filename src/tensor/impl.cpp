@@ -18,14 +18,25 @@ void TensorImpl::destroy(TensorImpl* impl) {
 }
 
 void TensorImpl::allocate() {
-  const int64_t bytes = meta.size() * static_cast<int64_t>(item_size(meta.dtype));
-  storage = Storage::allocate(meta.device, static_cast<size_t>(bytes));
+  count = meta.size();
+  row_major = meta.is_contiguous();
+  storage = Storage::allocate(meta.device, static_cast<size_t>(count) * item_size(meta.dtype));
   data = storage->data();
 }
 
 void TensorImpl::alias(IntrusivePtr<Storage> shared) {
+  count = meta.size();
+  row_major = meta.is_contiguous();
   storage = std::move(shared);
   data = static_cast<char*>(storage->data()) + meta.offset * int64_t(item_size(meta.dtype));
+}
+
+void TensorImpl::take(TensorImpl& other) {
+  meta = other.meta;
+  data = std::exchange(other.data, nullptr);
+  count = other.count;
+  row_major = other.row_major;
+  storage = std::move(other.storage);
 }
 
 bool TensorMeta::is_dense() const {

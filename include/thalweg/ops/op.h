@@ -45,6 +45,7 @@ class InferContext {
   size_t outputs() const { return outputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
   const TensorMeta& in(size_t i) const { return inputs_[i]->meta; }
+  bool in_row_major(size_t i) const { return inputs_[i]->row_major; }
   TensorMeta& out(size_t i = 0) const { return outputs_[i]->meta; }
   template <typename A>
   const A& attrs() const {

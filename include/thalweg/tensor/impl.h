@@ -39,6 +39,8 @@ class THALWEG_API TensorImpl : public RefCounted {
   void allocate();
   /// Shares `storage`; data follows meta.offset.
   void alias(IntrusivePtr<Storage> shared);
+  /// Takes the storage and meta of another tensor, which is left without.
+  void take(TensorImpl& other);
 
   template <typename T>
   T* as() const noexcept {
@@ -47,8 +49,11 @@ class THALWEG_API TensorImpl : public RefCounted {
   bool is_recorded() const noexcept { return static_cast<bool>(segment); }
   bool is_leaf() const noexcept { return leaf && leaf->req != GradReq::null; }
 
+  // allocate(), alias() and take() derive what follows from meta.
   TensorMeta meta;
-  void* data = nullptr;  // the first element
+  void* data = nullptr;   // the first element
+  int64_t count = 0;      // meta.size()
+  bool row_major = true;  // meta.is_contiguous()
   IntrusivePtr<Storage> storage;
 
   IntrusivePtr<TapeSegment> segment;  // set when a recorded op made this tensor
