@@ -42,6 +42,7 @@ uint32_t crc32c(Bytes bytes, uint32_t before) {
   for (; end - at >= 8; at += 8) {
     const uint64_t word = load_le<uint64_t>(at) ^ crc;
     crc = 0;
+#pragma GCC unroll 8
     for (size_t k = 0; k < 8; ++k) crc ^= kTables[7 - k][(word >> (8 * k)) & 255];
   }
   for (; at != end; ++at) crc = (crc >> 8) ^ kTables[0][(crc ^ static_cast<uint32_t>(*at)) & 255];

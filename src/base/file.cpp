@@ -107,12 +107,8 @@ MappedFile::MappedFile(const std::string& path) {
   const File file(path);
   const uint64_t size = file.size();
   if (size == 0) return;  // nothing to map, and mmap refuses it
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail_file("open", path, errno);
-  void* at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
-  const int error = errno;
-  ::close(fd);
-  if (at == MAP_FAILED) fail_file("map", path, error);
+  void* at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.fd_, 0);
+  if (at == MAP_FAILED) fail_file("map", path, errno);
   bytes_ = {static_cast<const std::byte*>(at), size};
 }
 

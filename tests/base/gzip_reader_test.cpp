@@ -84,7 +84,7 @@ TEST(GzipReader, IsChosenByContentNotByName) {
 
 TEST(GzipReader, UnpacksMoreThanItsBuffers) {
   std::string content;
-  for (int i = 0; content.size() < 3000000; ++i) content += std::to_string(i * 7919);
+  for (int64_t i = 0; content.size() < 3000000; ++i) content += std::to_string(i * 7919);
   const TempDir dir;
   const auto reader = open_reader(dir.write("f.gz", pack(content) + pack(content)));
   EXPECT_EQ(reader->remaining(), std::nullopt);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -21,47 +22,62 @@ inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-namespace detail {
-template <size_t kSize>
-using Unsigned = std::conditional_t<
-    kSize == 1, uint8_t,
-    std::conditional_t<kSize == 2, uint16_t, std::conditional_t<kSize == 4, uint32_t, uint64_t>>>;
-}
-
 /// A number type that has a fixed size in files.
 template <typename T>
 concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8;
 
+namespace detail {
+
+template <size_t kSize>
+using Unsigned = std::conditional_t<
+    kSize == 1, uint8_t,
+    std::conditional_t<kSize == 2, uint16_t, std::conditional_t<kSize == 4, uint32_t, uint64_t>>>;
+
+template <std::endian kOrder, typename Bits>
+Bits in_order(Bits bits) {
+  if constexpr (kOrder == std::endian::native || sizeof(Bits) == 1) return bits;
+  if constexpr (sizeof(Bits) == 2) return __builtin_bswap16(bits);
+  if constexpr (sizeof(Bits) == 4) return __builtin_bswap32(bits);
+  if constexpr (sizeof(Bits) == 8) return __builtin_bswap64(bits);
+}
+
+template <std::endian kOrder, Number T>
+T load(const std::byte* from) {
+  Unsigned<sizeof(T)> bits;
+  std::memcpy(&bits, from, sizeof(T));
+  return std::bit_cast<T>(in_order<kOrder>(bits));
+}
+
+template <std::endian kOrder, Number T>
+void store(T value, std::byte* to) {
+  const auto bits = in_order<kOrder>(std::bit_cast<Unsigned<sizeof(T)>>(value));
+  std::memcpy(to, &bits, sizeof(T));
+}
+
+}  // namespace detail
+
 /// The number of type T in the sizeof(T) bytes at `from`, lowest byte first.
 template <Number T>
 T load_le(const std::byte* from) {
-  detail::Unsigned<sizeof(T)> bits = 0;
-  for (size_t i = 0; i < sizeof(T); ++i)
-    bits |= static_cast<decltype(bits)>(static_cast<uint64_t>(from[i]) << (8 * i));
-  return std::bit_cast<T>(bits);
+  return detail::load<std::endian::little, T>(from);
 }
 
 /// The same, highest byte first.
 template <Number T>
 T load_be(const std::byte* from) {
-  detail::Unsigned<sizeof(T)> bits = 0;
-  for (size_t i = 0; i < sizeof(T); ++i)
-    bits |=
-        static_cast<decltype(bits)>(static_cast<uint64_t>(from[i]) << (8 * (sizeof(T) - 1 - i)));
-  return std::bit_cast<T>(bits);
+  return detail::load<std::endian::big, T>(from);
 }
 
+/// Writes the sizeof(T) bytes of `value` to `to`, lowest byte first.
 template <Number T>
 void store_le(T value, std::byte* to) {
-  const auto bits = std::bit_cast<detail::Unsigned<sizeof(T)>>(value);
-  for (size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<std::byte>(bits >> (8 * i));
+  detail::store<std::endian::little>(value, to);
 }
 
+/// The same, highest byte first.
 template <Number T>
 void store_be(T value, std::byte* to) {
-  const auto bits = std::bit_cast<detail::Unsigned<sizeof(T)>>(value);
-  for (size_t i = 0; i < sizeof(T); ++i)
-    to[i] = static_cast<std::byte>(bits >> (8 * (sizeof(T) - 1 - i)));
+  detail::store<std::endian::big>(value, to);
 }
 
 }  // namespace thalweg

@@ -32,6 +32,8 @@ class THALWEG_API File {
   size_t read_next(std::span<std::byte> into);
 
  private:
+  friend class MappedFile;
+
   std::string path_;
   int fd_ = -1;
 };

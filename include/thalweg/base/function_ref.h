@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -18,7 +17,7 @@ class FunctionRef<Result(Args...)> {
   requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
            std::is_invocable_r_v<Result, F&, Args...>)
       FunctionRef(F&& callable)  // NOLINT: implicit, as a parameter wants it
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
+      : object_(const_cast<void*>(static_cast<const void*>(&callable))),
         call_([](void* object, Args... args) -> Result {
           return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
         }) {}

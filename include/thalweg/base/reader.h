@@ -3,7 +3,6 @@
 // Bytes in order, from memory, a file or a gzip file, all read the same way. Errors are of kind io
 // and say where: `read: data end early; train.idx at byte 16: expected 784 bytes, found 12`.
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
