@@ -1,7 +1,8 @@
 #pragma once
 
 // The num:: functions over tensors, so that the gradient expressions of pointwise.def compile for
-// Tensor: gradients in terms of ops. A literal takes the other operand's dtype.
+// Tensor: gradients in terms of ops. A literal takes the other operand's dtype. A step (floor) is a
+// constant in a gradient.
 
 #include <thalweg/ops/pointwise.h>
 
@@ -16,7 +17,7 @@ namespace num {
 #define THALWEG_UNARY(name, dtypes, saved, forward, gradient, doc) \
   inline Tensor name(const Tensor& x) { return thalweg::name(x); }
 #define THALWEG_UNARY_STEP(name, dtypes, forward, doc) \
-  inline Tensor name(const Tensor& x) { return thalweg::name(x); }
+  inline Tensor name(const Tensor& x) { return thalweg::name(x.detach()); }
 #define THALWEG_UNARY_TEST(name, forward, doc)
 #define THALWEG_BINARY(name, dtypes, forward, gradient_a, saved_a, gradient_b, saved_b, doc) \
   inline Tensor name(const Tensor& a, const Tensor& b) { return thalweg::name(a, b); }
