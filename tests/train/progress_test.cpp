@@ -8,6 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <thalweg/base/log.h>
 #include <thalweg/train/progress.h>
 
 namespace thalweg::train {
@@ -114,6 +115,20 @@ TEST_F(ProgressOnATerminal, PrintsALineAboveTheBarAndDrawsItAgain) {
   progress.update(at_step(2));
   EXPECT_THAT(drain(screen_),
               StartsWith("\r\x1b[2Kepoch 1/2  test accuracy 0.8\r\n\r\x1b[2Kepoch 1/2"));
+}
+
+TEST_F(ProgressOnATerminal, KeepsTheLogsLinesApart) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress(every_step());
+    progress.update(at_step(1));
+    drain(screen_);
+    log(LogLevel::warn, "slow disk");
+    EXPECT_EQ(drain(screen_), "\r\x1b[2K");
+  }
+  log(LogLevel::warn, "afterwards");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "thalweg: warning: slow disk\nthalweg: warning: afterwards\n");
 }
 
 TEST_F(ProgressOnATerminal, LeavesAnEmptyLineAtTheEnd) {

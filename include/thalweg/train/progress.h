@@ -2,10 +2,11 @@
 
 // What a person sees while training runs: on a terminal one line that is drawn again and again,
 // elsewhere (a file, a pipe, a CI log) whole lines at long intervals. The formatting is pure
-// functions; the class only decides when to write and where. One thread at a time.
+// functions; the class only decides when to write and where.
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -70,8 +71,9 @@ struct ProgressOptions {
 
 /// Shows progress on a file descriptor. It is a terminal's if isatty() says so and TERM is not
 /// "dumb". NO_COLOR (if not empty) switches colours off. The width is asked anew at each drawing,
-/// so a resized window needs no signal handler. What cannot be written is dropped: a closed
-/// terminal must not end a run.
+/// so a resized window needs no signal handler. On a terminal it is the log's sink while it lives,
+/// and puts the log's lines above its own. What cannot be written is dropped: a closed terminal
+/// must not end a run.
 class THALWEG_API Progress {
  public:
   explicit Progress(const ProgressOptions& options = {});
@@ -88,18 +90,11 @@ class THALWEG_API Progress {
   /// Takes the moving line away. Nothing is shown until the next update().
   void finish();
 
-  const ProgressRates& rates() const { return meter_.rates(); }
+  ProgressRates rates() const;
 
  private:
-  void draw(const ProgressState& state);
-  void erase();
-
-  ProgressOptions options_;
-  ProgressMeter meter_;
-  ProgressStyle style_;
-  bool terminal_ = false;
-  bool drawn_ = false;
-  double next_time_ = 0;
+  class State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace thalweg::train
