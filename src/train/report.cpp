@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <thalweg/base/file.h>
 #include <thalweg/train/report.h>
 
@@ -23,7 +25,28 @@ std::string net_and_settings(const ReportData& data) {
   return html.empty() ? html : "<div class=\"columns\">\n" + html + "</div>\n";
 }
 
+ReportEpoch& epoch_of(ReportData& data, const MetricsLine& line) {
+  if (data.epochs.empty() || data.epochs.back().epoch != line.epoch)
+    data.epochs.push_back({.epoch = line.epoch});
+  data.epochs.back().step = line.step;
+  return data.epochs.back();
+}
+
 }  // namespace
+
+void add_curves(ReportData& data, const std::vector<MetricsLine>& lines) {
+  for (const MetricsLine& line : lines) {
+    if (line.part == "step") {
+      data.steps.push_back({.step = line.step,
+                            .loss = value_of(line.figures, "loss", std::nan("")),
+                            .learning_rate = value_of(line.figures, "learning_rate", 0)});
+    } else if (line.part == "train") {
+      epoch_of(data, line).train = line.figures;
+    } else if (line.part == "test") {
+      epoch_of(data, line).test = line.figures;
+    }
+  }
+}
 
 std::string render_report(const ReportData& data) {
   const std::string title = escape(data.title);

@@ -39,12 +39,6 @@ std::vector<std::string> names_of(const std::vector<ReportEpoch>& epochs,
   return names;
 }
 
-double value_of(const Figures& figures, const std::string& name) {
-  for (const Figure& figure : figures)
-    if (figure.name == name) return figure.value;
-  return std::nan("");
-}
-
 std::string header_cells(const std::vector<std::string>& names, std::string_view part) {
   std::string html;
   for (const std::string& name : names)
@@ -55,7 +49,7 @@ std::string header_cells(const std::vector<std::string>& names, std::string_view
 std::string value_cells(const std::vector<std::string>& names, const Figures& figures) {
   std::string html;
   for (const std::string& name : names)
-    html += fmt::format("<td>{}</td>", number(value_of(figures, name)));
+    html += fmt::format("<td>{}</td>", number(value_of(figures, name, std::nan(""))));
   return html;
 }
 
@@ -122,7 +116,7 @@ std::string epochs_html(const std::vector<ReportEpoch>& epochs) {
     html += fmt::format(
         "<tr id=\"epoch-{}\"><th scope=\"row\">{}</th><td>{}</td>{}{}<td>{}</td></tr>\n",
         epoch.epoch, epoch.epoch, count(epoch.step), value_cells(train, epoch.train),
-        value_cells(test, epoch.test), format_duration(epoch.seconds));
+        value_cells(test, epoch.test), epoch.seconds > 0 ? format_duration(epoch.seconds) : "-");
   return html + "</tbody></table></div>\n";
 }
 

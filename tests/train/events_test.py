@@ -39,19 +39,19 @@ class Events(unittest.TestCase):
 
     def test_has_a_tag_for_each_figure(self):
         tags = self.events.Tags()
-        self.assertEqual(tags["scalars"], ["train/loss", "train/learning_rate", "test/accuracy"])
+        self.assertEqual(tags["scalars"], ["step/loss", "step/learning_rate", "test/accuracy"])
         self.assertEqual(tags["tensors"], ["config"])
 
     def test_has_every_step_once_though_the_run_was_resumed(self):
         expected = [(step, 1 / step) for step in range(1, 11)] + [(11, 22.0), (12, 24.0)]
-        found = self.scalars("train/loss")
+        found = self.scalars("step/loss")
         self.assertEqual([step for step, _ in found], [step for step, _ in expected])
         for (_, value), (_, wanted) in zip(found, expected):
             self.assertAlmostEqual(value, wanted, places=6)
         self.assertEqual(self.scalars("test/accuracy"), [(12, 0.75)])
 
     def test_has_plausible_times(self):
-        times = [event.wall_time for event in self.events.Scalars("train/loss")]
+        times = [event.wall_time for event in self.events.Scalars("step/loss")]
         self.assertEqual(times, sorted(times))
         self.assertLess(times[-1] - times[0], 60)
 
@@ -61,8 +61,8 @@ class Events(unittest.TestCase):
             for event in EventFileLoader(file).Load():
                 for value in event.summary.value:
                     plugins[value.tag] = value.metadata.plugin_data.plugin_name
-        self.assertEqual(plugins, {"config": "text", "train/loss": "scalars",
-                                   "train/learning_rate": "scalars", "test/accuracy": "scalars"})
+        self.assertEqual(plugins, {"config": "text", "step/loss": "scalars",
+                                   "step/learning_rate": "scalars", "test/accuracy": "scalars"})
 
     def test_holds_the_settings_as_text(self):
         text = self.events.Tensors("config")[0].tensor_proto.string_val[0].decode()

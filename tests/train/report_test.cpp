@@ -66,6 +66,22 @@ TEST(Report, CondensesManyStepsToRunsOfEqualLength) {
   EXPECT_EQ(steps["loss"][1000], 3001.0);
 }
 
+TEST(Report, TakesItsCurvesFromMetrics) {
+  ReportData data;
+  add_curves(data, {{1, 1, "step", {{"loss", 2.5}, {"learning_rate", 0.1}}},
+                    {2, 1, "step", {{"loss", 2.0}}},
+                    {2, 1, "train", {{"loss", 2.25}}},
+                    {2, 1, "test", {{"loss", 2.75}, {"accuracy", 0.5}}},
+                    {4, 2, "test", {{"accuracy", 0.75}}}});
+  const json run = figures_of(render_report(data));
+  EXPECT_EQ(run["steps"]["loss"], json({2.5, 2.0}));
+  EXPECT_EQ(run["steps"]["learning_rate"], json({0.1, 0.0}));
+  ASSERT_EQ(run["epochs"].size(), 2U);
+  EXPECT_EQ(run["epochs"][0]["train"]["loss"], 2.25);
+  EXPECT_EQ(run["epochs"][0]["test"]["accuracy"], 0.5);
+  EXPECT_EQ(run["epochs"][1]["step"], 4);
+}
+
 TEST(Report, WritesANotFiniteLossAsNull) {
   ReportData data;
   data.steps.push_back({1, std::nan(""), 0.1});

@@ -62,7 +62,7 @@ class RunFolderTest : public testing::Test {
   // Steps `first` to `last` of a run, with an evaluation at every tenth.
   static void log_steps(RunFolder& run, int64_t first, int64_t last) {
     for (int64_t step = first; step <= last; ++step) {
-      run.log({step, 1 + step / 10, "train", {{"loss", 1.0 / static_cast<double>(step)}}});
+      run.log({step, 1 + step / 10, "step", {{"loss", 1.0 / static_cast<double>(step)}}});
       if (step % 10 == 0) run.log({step, 1 + step / 10, "test", {{"accuracy", 0.5}}});
     }
   }

@@ -22,11 +22,11 @@ void write_run(const std::string& folder) {
     RunFolder run = RunFolder::create(folder, "sample", "name = \"sample\"\nepochs = 2\n");
     run_folder = run.paths().folder;
     for (int step = 1; step <= 20; ++step)
-      run.log({step, 1, "train", {{"loss", 1.0 / step}, {"learning_rate", 0.5}}});
+      run.log({step, 1, "step", {{"loss", 1.0 / step}, {"learning_rate", 0.5}}});
   }
   RunFolder run = RunFolder::resume(run_folder, 10);
   for (int step = 11; step <= 12; ++step)
-    run.log({step, 2, "train", {{"loss", 2.0 * step}, {"learning_rate", 0.25}}});
+    run.log({step, 2, "step", {{"loss", 2.0 * step}, {"learning_rate", 0.25}}});
   run.log({12, 2, "test", {{"accuracy", 0.75}}});
   std::printf("%s\n", run_folder.c_str());
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace thalweg::train {
@@ -13,5 +14,12 @@ struct Figure {
 
 /// In the order in which they are shown.
 using Figures = std::vector<Figure>;
+
+/// The value of the first figure of that name, or `otherwise`.
+inline double value_of(const Figures& figures, std::string_view name, double otherwise) {
+  for (const Figure& figure : figures)
+    if (figure.name == name) return figure.value;
+  return otherwise;
+}
 
 }  // namespace thalweg::train

@@ -11,6 +11,7 @@
 
 #include <thalweg/base/export.h>
 #include <thalweg/train/figures.h>
+#include <thalweg/train/run_folder.h>
 
 namespace thalweg::train {
 
@@ -25,7 +26,7 @@ struct ReportStep {
 struct ReportEpoch {
   int64_t epoch = 0;   ///< counted from 1
   int64_t step = 0;    ///< steps of the whole run at the epoch's end
-  double seconds = 0;  ///< evaluation included
+  double seconds = 0;  ///< evaluation included; 0: not shown
   Figures train = {};  ///< e.g. {{"loss", 0.31}, {"accuracy", 0.88}}
   Figures test = {};
 };
@@ -102,6 +103,11 @@ struct ReportData {
   std::vector<ReportSetting> settings = {};
   std::vector<ReportPhase> phases = {};
 };
+
+/// The steps and epochs of a run from its metrics: of the part "step" the figures "loss" and
+/// "learning_rate" (0 where there is none), of "train" and "test" all. That they come from a file
+/// and not from memory makes the page of a resumed run whole; the file holds no times.
+THALWEG_API void add_curves(ReportData& data, const std::vector<MetricsLine>& lines);
 
 /// The page as text. All figures are in it once more as JSON, in the element with the id
 /// "thalweg-run"; more than 1,500 steps are condensed to as many runs of equal length, each with

@@ -5,7 +5,7 @@
 //   runs/<name>-<UTC time>/
 //     config.toml                the settings it ran with
 //     metrics.jsonl              a JSON object a line:
-//     {"step":938,"epoch":1,"part":"train","loss":0.52} events.out.tfevents.*      the same for
+//     {"step":938,"epoch":1,"part":"test","loss":0.52} events.out.tfevents.*      the same for
 //     TensorBoard checkpoints/               what it goes on from model.safetensors          the
 //     trained net report.html                the page for people
 //
@@ -33,8 +33,9 @@ struct THALWEG_API RunPaths {
 struct MetricsLine {
   int64_t step = 0;   ///< steps done in the whole run
   int64_t epoch = 0;  ///< counted from 1
-  std::string
-      part;  ///< "train", "test"; with a figure's name it is TensorBoard's tag, "train/loss"
+  /// What was measured: "step", one minibatch, or "train" and "test", the means over an epoch. With
+  /// a figure's name it is TensorBoard's tag, e.g. "test/accuracy".
+  std::string part = {};
   Figures figures = {};  ///< not finite ones are the strings "nan", "inf" and "-inf" in the file
 };
 
