@@ -11,11 +11,6 @@
 
 namespace thalweg {
 
-struct Backward::Pending {
-  IntrusivePtr<Segment> segment;
-  std::vector<Tensor> grads;  // by value
-};
-
 namespace {
 
 std::atomic<uint64_t> g_next_pass{1};
@@ -60,17 +55,32 @@ void write_leaf(Leaf& leaf, Tensor gradient, bool keep_history) {
 
 }  // namespace
 
-Backward::Backward(BackwardOptions options) : options_(options) {
+Backward::Scratch& Backward::kept_scratch() {
+  static thread_local Scratch kept;
+  return kept;
+}
+
+Backward::Backward(BackwardOptions options)
+    : options_(options), scratch_(std::move(kept_scratch())) {
   options_.retain = options.retain || options.create_graph;
 }
 
-Backward::~Backward() = default;
+Backward::~Backward() {
+  if (!finished_) return;  // an error left tensors behind
+  scratch_.pending.clear();
+  scratch_.reached.clear();
+  kept_scratch() = std::move(scratch_);
+}
 
 Backward::Pending& Backward::pending(Segment& segment) {
-  for (Pending& p : pending_) {
+  for (Pending& p : scratch_.pending) {
     if (p.segment.get() == &segment) return p;
   }
-  Pending& p = pending_.emplace_back();
+  Pending& p = scratch_.pending.emplace_back();
+  if (!scratch_.free_grads.empty()) {
+    p.grads = std::move(scratch_.free_grads.back());
+    scratch_.free_grads.pop_back();
+  }
   p.segment = IntrusivePtr<Segment>::share(&segment);
   p.grads.resize(segment.values().size());
   return p;
@@ -86,7 +96,7 @@ void Backward::start(std::span<const Tensor> heads, std::span<const Tensor> head
     Tensor g = head_gradient(head, head_grads.empty() ? Tensor() : head_grads[i]);
     const TensorImpl& impl = *head.impl();
     if (impl.is_leaf()) {
-      reached_.push_back({IntrusivePtr<TensorImpl>::share(head.impl()), std::move(g)});
+      scratch_.reached.push_back({IntrusivePtr<TensorImpl>::share(head.impl()), std::move(g)});
       continue;
     }
     if (!impl.is_recorded()) {
@@ -111,16 +121,20 @@ void Backward::run() {
   } else {
     pause.emplace(is_training() ? Mode::training : Mode::prediction);
   }
-  while (!pending_.empty()) {
+  std::vector<Pending>& pending = scratch_.pending;
+  while (!pending.empty()) {
     const auto newest =
-        std::max_element(pending_.begin(), pending_.end(), [](const Pending& a, const Pending& b) {
+        std::max_element(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) {
           return a.segment->serial() < b.segment->serial();
         });
-    std::swap(*newest, pending_.back());
-    Pending work = std::move(pending_.back());
-    pending_.pop_back();
+    std::swap(*newest, pending.back());
+    Pending work = std::move(pending.back());
+    pending.pop_back();
     walk(work);
+    work.grads.clear();
+    scratch_.free_grads.push_back(std::move(work.grads));
   }
+  finished_ = true;
 }
 
 void Backward::walk(Pending& work) {
@@ -157,47 +171,54 @@ void Backward::fill_context(Pending& work, const TapeRecord& r) {
   Segment& segment = *work.segment;
   const std::span<TapeValue> values = segment.values();
   const std::span<const uint32_t> ids = segment.input_ids(r);
-  if (needs_capacity_ < r.inputs) {
-    needs_capacity_ = std::max<size_t>(16, r.inputs);
-    needs_ = std::make_unique<bool[]>(needs_capacity_);
+  Scratch& s = scratch_;
+  if (s.results.size() < r.inputs) {
+    s.needs.resize(r.inputs);
+    s.results.resize(r.inputs);
+    s.saved_in.resize(r.inputs);
+    s.in_metas.resize(r.inputs);
   }
-  results_.assign(r.inputs, Tensor());
-  saved_in_.assign(r.inputs, Tensor());
-  saved_out_.assign(r.outputs, Tensor());
-  in_metas_.assign(r.inputs, nullptr);
-  out_metas_.clear();
-  out_grads_.clear();
+  if (s.out_grads.size() < r.outputs) {
+    s.out_grads.resize(r.outputs);
+    s.saved_out.resize(r.outputs);
+    s.out_metas.resize(r.outputs);
+  }
   Saves saves;
   for (size_t i = 0; i < r.inputs; ++i) {
-    needs_[i] = ids[i] != Segment::kNoValue && values[ids[i]].kind != ValueKind::constant &&
-                is_floating(values[ids[i]].meta.dtype);
-    if (ids[i] != Segment::kNoValue) in_metas_[i] = &values[ids[i]].meta;
-    if (!needs_[i]) continue;
+    if (ids[i] == Segment::kNoValue) {
+      s.needs[i] = false;
+      s.in_metas[i] = nullptr;
+      continue;
+    }
+    const TapeValue& value = values[ids[i]];
+    s.needs[i] = value.kind != ValueKind::constant && is_floating(value.meta.dtype);
+    s.in_metas[i] = &value.meta;
+    if (!s.needs[i]) continue;
     const Saves& needed = r.op->saves[i < Op::kMaxSaves ? i : 0];
     saves.inputs |= needed.inputs;
     saves.outputs |= needed.outputs;
   }
   for (size_t i = 0; i < r.inputs && i < 16; ++i) {
     if (saves.inputs >> i & 1 && ids[i] != Segment::kNoValue) {
-      saved_in_[i] = saved_tensor(segment, ids[i], *r.op);
+      s.saved_in[i] = saved_tensor(segment, ids[i], *r.op);
     }
   }
   for (uint32_t o = 0; o < r.outputs; ++o) {
     const uint32_t id = r.first_output + o;
-    if (saves.outputs >> o & 1) saved_out_[o] = saved_tensor(segment, id, *r.op);
-    out_metas_.push_back(&values[id].meta);
-    out_grads_.push_back(std::move(work.grads[id]));
+    if (saves.outputs >> o & 1) s.saved_out[o] = saved_tensor(segment, id, *r.op);
+    s.out_metas[o] = &values[id].meta;
+    s.out_grads[o] = std::move(work.grads[id]);
   }
   context_.op_ = r.op;
   context_.attrs_ = segment.attrs(r);
   context_.creates_graph_ = options_.create_graph;
-  context_.needs_ = {needs_.get(), r.inputs};
-  context_.grads_ = out_grads_;
-  context_.saved_inputs_ = saved_in_;
-  context_.saved_outputs_ = saved_out_;
-  context_.input_metas_ = in_metas_;
-  context_.output_metas_ = out_metas_;
-  context_.results_ = results_;
+  context_.needs_ = {s.needs.data(), r.inputs};
+  context_.grads_ = {s.out_grads.data(), r.outputs};
+  context_.saved_inputs_ = {s.saved_in.data(), r.inputs};
+  context_.saved_outputs_ = {s.saved_out.data(), r.outputs};
+  context_.input_metas_ = {s.in_metas.data(), r.inputs};
+  context_.output_metas_ = {s.out_metas.data(), r.outputs};
+  context_.results_ = {s.results.data(), r.inputs};
 }
 
 // A saved value as a tensor again; with its history when gradients are to be differentiated.
@@ -232,18 +253,21 @@ Tensor Backward::saved_tensor(Segment& segment, uint32_t id, const Op& op) {
 void Backward::pass_on(Pending& work, const TapeRecord& r) {
   const std::span<const uint32_t> ids = work.segment->input_ids(r);
   for (size_t i = 0; i < r.inputs; ++i) {
-    if (!needs_[i] || !results_[i].defined()) continue;
+    Tensor result = std::move(scratch_.results[i]);
+    scratch_.saved_in[i] = Tensor();
+    if (!scratch_.needs[i] || !result.defined()) continue;
     const TensorMeta& meta = work.segment->values()[ids[i]].meta;
-    if (results_[i].shape() != meta.shape || results_[i].dtype() != meta.dtype) {
+    if (result.shape() != meta.shape || result.dtype() != meta.dtype) {
       fail(ErrorKind::internal, "{}: gradient of input {} is {} {}, not {} {}; please report this",
-           r.op->name, i, name(results_[i].dtype()), to_string(results_[i].shape()),
-           name(meta.dtype), to_string(meta.shape));
+           r.op->name, i, name(result.dtype()), to_string(result.shape()), name(meta.dtype),
+           to_string(meta.shape));
     }
-    accumulate(work.grads[ids[i]], std::move(results_[i]));
+    accumulate(work.grads[ids[i]], std::move(result));
   }
-  out_grads_.clear();
-  saved_in_.clear();
-  saved_out_.clear();
+  for (uint32_t o = 0; o < r.outputs; ++o) {
+    scratch_.out_grads[o] = Tensor();
+    scratch_.saved_out[o] = Tensor();
+  }
 }
 
 void Backward::accumulate(Tensor& total, Tensor gradient) {
@@ -274,7 +298,7 @@ void Backward::collect(Pending& work) {
     if (!work.grads[id].defined()) continue;
     TapeValue& value = values[id];
     if (value.kind == ValueKind::leaf) {
-      reached_.push_back({value.leaf, std::move(work.grads[id])});
+      scratch_.reached.push_back({value.leaf, std::move(work.grads[id])});
     } else if (value.kind == ValueKind::foreign) {
       if (value.foreign->cleared()) fail_consumed("a value of an earlier Record scope");
       accumulate(pending(*value.foreign).grads[value.foreign_value], std::move(work.grads[id]));
@@ -285,7 +309,7 @@ void Backward::collect(Pending& work) {
 void Backward::write_leaves() {
   const uint64_t pass = g_next_pass.fetch_add(1, std::memory_order_relaxed);
   Pause pause;
-  for (Reached& r : reached_) {
+  for (Reached& r : scratch_.reached) {
     Leaf& leaf = leaf_of(*r.leaf);
     if (leaf.req == GradReq::null) continue;
     const bool adds = leaf.req == GradReq::add || leaf.last_backward == pass;
@@ -306,7 +330,7 @@ std::vector<Tensor> Backward::take(std::span<const Tensor> variables) {
   std::optional<Record> record;
   if (options_.create_graph) record.emplace();
   for (size_t i = 0; i < variables.size(); ++i) {
-    for (Reached& r : reached_) {
+    for (Reached& r : scratch_.reached) {
       if (r.leaf.get() == variables[i].impl()) {
         results[i] = results[i].defined() ? results[i] + r.grad : r.grad;
       }

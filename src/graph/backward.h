@@ -24,11 +24,25 @@ class Backward {
   std::vector<Tensor> take(std::span<const Tensor> variables);
 
  private:
-  struct Pending;  // a segment and the gradients of its values
+  struct Pending {  // a segment and the gradients of its values
+    IntrusivePtr<Segment> segment;
+    std::vector<Tensor> grads;
+  };
   struct Reached {
     IntrusivePtr<TensorImpl> leaf;
     Tensor grad;
   };
+  /// Lists that a thread keeps from one pass to the next, so that a pass allocates nothing.
+  struct Scratch {
+    std::vector<Pending> pending;
+    std::vector<std::vector<Tensor>> free_grads;
+    std::vector<Reached> reached;
+    std::vector<uint8_t> needs;
+    std::vector<Tensor> out_grads, saved_in, saved_out, results;
+    std::vector<const TensorMeta*> in_metas, out_metas;
+  };
+  /// The thread's lists while no pass has them.
+  static Scratch& kept_scratch();
 
   Pending& pending(Segment& segment);
   void walk(Pending& work);
@@ -41,15 +55,9 @@ class Backward {
   void accumulate(Tensor& total, Tensor gradient);
 
   BackwardOptions options_;
-  std::vector<Pending> pending_;
-  std::vector<Reached> reached_;
-
-  // Arguments of the vjp that runs.
-  VjpContext context_;
-  std::unique_ptr<bool[]> needs_;
-  size_t needs_capacity_ = 0;
-  std::vector<Tensor> out_grads_, saved_in_, saved_out_, results_;
-  std::vector<const TensorMeta*> in_metas_, out_metas_;
+  bool finished_ = false;
+  Scratch scratch_;
+  VjpContext context_;  // of the vjp that runs
 };
 
 }  // namespace thalweg

@@ -15,7 +15,7 @@ class VjpContext {
   const Op& op() const { return *op_; }
   size_t inputs() const { return needs_.size(); }
   /// True if input i wants its gradient.
-  bool needs(size_t i) const { return i < needs_.size() && needs_[i]; }
+  bool needs(size_t i) const { return i < needs_.size() && needs_[i] != 0; }
   /// False if no gradient reached output i: it counts as zeros.
   bool has_grad(size_t output = 0) const { return grads_[output].defined(); }
   const Tensor& grad(size_t output = 0) const { return grads_[output]; }
@@ -40,7 +40,7 @@ class VjpContext {
   const Op* op_ = nullptr;
   const void* attrs_ = nullptr;
   bool creates_graph_ = false;
-  std::span<const bool> needs_;
+  std::span<const uint8_t> needs_;
   std::span<const Tensor> grads_;
   std::span<const Tensor> saved_inputs_;
   std::span<const Tensor> saved_outputs_;
