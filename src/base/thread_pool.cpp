@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <system_error>
 #include <utility>
 
 #include <linux/futex.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include <thalweg/base/threads.h>
+
+#include "base/log_format.h"
 
 namespace thalweg {
 namespace {
@@ -23,8 +26,10 @@ constexpr auto kSpin = std::chrono::microseconds(20);
 
 // A worker that lost its core in mid-chunk holds up the caller until the scheduler gives it back,
 // often 4 ms. After such a stall the caller works alone for this many times its length, so that
-// stalls take no more than a fiftieth of the time whatever the neighbours do.
+// stalls take no more than a fiftieth of the time whatever the neighbours do; but not for long, as
+// a stall may also be a laptop's sleep.
 constexpr int kAlonePerStall = 50;
+constexpr Clock::duration kMaxAlone = std::chrono::seconds(1);
 constexpr auto kStall = std::chrono::microseconds(50);
 
 constexpr uint64_t kOneJob = uint64_t{1} << 32;
@@ -63,42 +68,47 @@ ThreadPool::~ThreadPool() { stop_workers(); }
 void ThreadPool::resize(int n_threads) {
   std::lock_guard lock(job_mutex_);
   stop_workers();
+  alone_until_ = {};
   n_threads_.store(n_threads, std::memory_order_relaxed);
 }
 
-bool ThreadPool::try_run(int64_t n_tiles, int64_t chunk, int n_helpers,
-                         FunctionRef<void(int64_t)> tile) {
+bool ThreadPool::try_run(const Job& job, FunctionRef<void(int64_t)> tile) {
   std::unique_lock lock(job_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   const Clock::time_point start = Clock::now();
   if (start < alone_until_) return false;
   start_workers(n_threads() - 1);
 
-  const int64_t n_chunks = (n_tiles + chunk - 1) / chunk;
+  const int64_t n_chunks = (job.n_tiles + job.chunk - 1) / job.chunk;
   tile_.store(&tile, std::memory_order_relaxed);
-  n_tiles_.store(n_tiles, std::memory_order_relaxed);
-  chunk_.store(chunk, std::memory_order_relaxed);
-  first_failed_.store(n_tiles, std::memory_order_relaxed);
+  n_tiles_.store(job.n_tiles, std::memory_order_relaxed);
+  chunk_.store(job.chunk, std::memory_order_relaxed);
+  first_failed_.store(job.n_tiles, std::memory_order_relaxed);
   unfinished_.store(static_cast<uint32_t>(n_chunks), std::memory_order_relaxed);
-  caller_cpu_.store(sched_getcpu(), std::memory_order_relaxed);
-  const uint64_t job = job_of(ticket_.load(std::memory_order_relaxed) + kOneJob);
-  ticket_.store(job << 32 | static_cast<uint32_t>(n_chunks), std::memory_order_release);
-  wake_helpers(n_helpers);
+  avoided_cpu_.store(job.is_long ? -1 : sched_getcpu(), std::memory_order_relaxed);
+  const uint64_t number = job_of(ticket_.load(std::memory_order_relaxed) + kOneJob);
+  ticket_.store(number << 32 | static_cast<uint32_t>(n_chunks), std::memory_order_release);
+  wake_helpers(job.n_helpers);
 
-  take_chunks(job);
+  take_chunks(number);
   const Clock::time_point own_end = Clock::now();
   wait_until_done();
   const Clock::time_point end = Clock::now();
   // Waiting longer than working is no better than having worked alone.
   if (end - own_end > own_end - start + kStall) {
-    alone_until_ = end + kAlonePerStall * (end - own_end);
+    alone_until_ = end + std::min(kAlonePerStall * (end - own_end), kMaxAlone);
   }
   if (failure_.exception) std::rethrow_exception(std::exchange(failure_.exception, nullptr));
   return true;
 }
 
 void ThreadPool::start_workers(int n) {
-  while (static_cast<int>(workers_.size()) < n) workers_.emplace_back([this] { work(); });
+  try {
+    while (static_cast<int>(workers_.size()) < n) workers_.emplace_back([this] { work(); });
+  } catch (const std::system_error& error) {
+    n_threads_.store(static_cast<int>(workers_.size()) + 1, std::memory_order_relaxed);
+    log_warn("threads: the system gives {} of {} threads; {}", n_threads(), n + 1, error.what());
+  }
 }
 
 void ThreadPool::stop_workers() {
@@ -120,10 +130,10 @@ void ThreadPool::work() {
   while (true) {
     const uint32_t word = wake_word_.load();
     if (stop_.load()) return;
-    if (!on_callers_cpu()) {
+    if (!on_avoided_cpu()) {
       take_chunks(job_of(ticket_.load(std::memory_order_acquire)));
       const auto woken = [&] { return wake_word_.load(std::memory_order_relaxed) != word; };
-      if (spin_until([&] { return woken() || on_callers_cpu(); }) && woken()) continue;
+      if (spin_until([&] { return woken() || on_avoided_cpu(); }) && woken()) continue;
     }
     sleepers_.fetch_add(1);
     futex_wait(wake_word_, word);
@@ -131,15 +141,15 @@ void ThreadPool::work() {
   }
 }
 
-// The scheduler puts a worker there if no other core is idle. Whatever it did, the caller would
-// wait for.
-bool ThreadPool::on_callers_cpu() const {
-  return sched_getcpu() == caller_cpu_.load(std::memory_order_relaxed);
+// The scheduler puts a worker on the caller's core if no other is idle. For a short job it would
+// only push the caller aside. In a long one it gets a core in the end, if need be its share of one.
+bool ThreadPool::on_avoided_cpu() const {
+  return sched_getcpu() == avoided_cpu_.load(std::memory_order_relaxed);
 }
 
-void ThreadPool::take_chunks(uint64_t job) {
+void ThreadPool::take_chunks(uint64_t job_number) {
   uint64_t ticket = ticket_.load(std::memory_order_acquire);
-  while (job_of(ticket) == job && chunks_left(ticket) > 0) {
+  while (job_of(ticket) == job_number && chunks_left(ticket) > 0) {
     const FunctionRef<void(int64_t)>* tile = tile_.load(std::memory_order_relaxed);
     const int64_t n_tiles = n_tiles_.load(std::memory_order_relaxed);
     const int64_t chunk = chunk_.load(std::memory_order_relaxed);

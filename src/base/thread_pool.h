@@ -39,10 +39,16 @@ class ThreadPool {
   /// Waits for the running job and ends the workers; the next job starts new ones.
   void resize(int n_threads);
 
-  /// Runs the tiles, `chunk` of them at a time, in the caller and about `n_helpers` workers. Throws
-  /// what the first throwing tile in index order threw. False, with nothing done, if another
-  /// thread's job has the workers. At most 2^32 - 1 chunks.
-  bool try_run(int64_t n_tiles, int64_t chunk, int n_helpers, FunctionRef<void(int64_t)> tile);
+  struct Job {
+    int64_t n_tiles;
+    int64_t chunk;  // tiles that a thread takes at a time; n_tiles / chunk < 2^32
+    int n_helpers;  // workers to wake
+    bool is_long;   // many times longer than the scheduler needs to move a thread to an idle core
+  };
+
+  /// Runs the tiles in the caller and the workers. Throws what the first throwing tile in index
+  /// order threw. False, with nothing done, if another thread's job has the workers.
+  bool try_run(const Job& job, FunctionRef<void(int64_t)> tile);
 
  private:
   struct Failure {
@@ -54,8 +60,8 @@ class ThreadPool {
   void stop_workers();
   void wake_helpers(int n);
   void work();
-  bool on_callers_cpu() const;
-  void take_chunks(uint64_t job);
+  bool on_avoided_cpu() const;
+  void take_chunks(uint64_t job_number);
   void run_chunk(FunctionRef<void(int64_t)> tile, int64_t begin, int64_t end);
   void wait_until_done();
 
@@ -69,7 +75,7 @@ class ThreadPool {
   std::atomic<int64_t> n_tiles_{0};
   std::atomic<int64_t> chunk_{1};
   std::atomic<int64_t> first_failed_{0};
-  std::atomic<int> caller_cpu_{-1};
+  std::atomic<int> avoided_cpu_{-1};  // the caller's, for a job that is not long
   Failure failure_;
 
   alignas(64) std::atomic<uint64_t> ticket_{0};     // job << 32 | chunks not yet taken

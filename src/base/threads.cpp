@@ -11,6 +11,9 @@ namespace {
 
 // A worker takes at least this much at a time, so that taking costs little beside the work.
 constexpr double kMinChunkNs = 2000;
+constexpr int64_t kMostChunks = int64_t{1} << 31;
+
+constexpr double kLongJobNs = 2e6;
 
 thread_local bool t_serial = false;
 
@@ -39,19 +42,19 @@ SerialScope::~SerialScope() { t_serial = outer_; }
 namespace detail {
 
 void run_tiles(int64_t n_tiles, double tile_ns, FunctionRef<void(int64_t)> tile) {
-  const double worth = static_cast<double>(n_tiles) * tile_ns / kMinThreadNs;
-  const int64_t n_threads =
-      std::min({int64_t{pool().n_threads()}, n_tiles, static_cast<int64_t>(std::min(worth, 1e9))});
+  const double work_ns = static_cast<double>(n_tiles) * tile_ns;
+  const auto worth = static_cast<int64_t>(std::min(work_ns / kMinThreadNs, 1e9));
+  const int64_t n_threads = std::min({int64_t{pool().n_threads()}, n_tiles, worth});
   const bool alone = t_serial || n_threads <= 1;
   SerialScope inner_loops;
   if (!alone) {
     const int64_t chunk = std::clamp<int64_t>(static_cast<int64_t>(kMinChunkNs / tile_ns), 1,
                                               std::max<int64_t>(n_tiles / (4 * n_threads), 1));
-    const int64_t most_chunks = int64_t{1} << 31;
-    if (pool().try_run(n_tiles, std::max(chunk, n_tiles / most_chunks + 1),
-                       static_cast<int>(n_threads) - 1, tile)) {
-      return;
-    }
+    const ThreadPool::Job job{.n_tiles = n_tiles,
+                              .chunk = std::max(chunk, n_tiles / kMostChunks + 1),
+                              .n_helpers = static_cast<int>(n_threads) - 1,
+                              .is_long = work_ns > kLongJobNs};
+    if (pool().try_run(job, tile)) return;
   }
   for (int64_t i = 0; i < n_tiles; ++i) tile(i);
 }
