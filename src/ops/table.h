@@ -14,8 +14,9 @@ std::span<const Op* const> select_rows();
 std::span<const Op* const> view_rows();
 std::span<const Op* const> reduce_rows();
 std::span<const Op* const> linear_rows();
+std::span<const Op* const> conv_rows();
 
-inline constexpr RowSpan kFamilies[] = {pointwise_rows, select_rows, view_rows, reduce_rows,
-                                        linear_rows};
+inline constexpr RowSpan kFamilies[] = {pointwise_rows, select_rows, view_rows,
+                                        reduce_rows,    linear_rows, conv_rows};
 
 }  // namespace thalweg

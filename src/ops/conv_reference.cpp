@@ -1,0 +1,123 @@
+// The reference kernels of the convolution family: one walk over all products of the three arrays.
+
+#include "ops/conv_reference.h"
+
+#include <vector>
+
+#include "ops/conv.h"
+#include "ops/scalar.h"
+#include "tensor/copy.h"
+
+namespace thalweg {
+namespace {
+
+enum class Result { x, w, y };
+
+// Positions of the three elements that one product is about.
+struct Product {
+  int64_t x, w, y;
+};
+
+// All products of one window, axis by axis: x at o * stride - padding + k * dilation.
+template <int kAxis, typename F>
+void for_each_tap(const ConvProblem& p, Product at, F&& f) {
+  if constexpr (kAxis == 3) {
+    f(at);
+  } else {
+    for (int64_t k = 0; k < p.kernel[kAxis]; ++k) {
+      for (int64_t o = 0; o < p.out[kAxis]; ++o) {
+        const int64_t i = o * p.stride[kAxis] - p.padding[kAxis] + k * p.dilation[kAxis];
+        if (i < 0 || i >= p.in[kAxis]) continue;
+        for_each_tap<kAxis + 1>(p,
+                                {at.x + i * p.x.spatial[kAxis], at.w + k * p.w.spatial[kAxis],
+                                 at.y + o * p.y.spatial[kAxis]},
+                                f);
+      }
+    }
+  }
+}
+
+template <typename F>
+void for_each_product(const ConvProblem& p, F&& f) {
+  for (int64_t n = 0; n < p.batch; ++n) {
+    for (int64_t o = 0; o < p.groups * p.out_channels; ++o) {
+      const int64_t first = o / p.out_channels * p.in_channels;  // channel of x
+      for (int64_t c = 0; c < p.in_channels; ++c) {
+        for_each_tap<0>(p,
+                        {n * p.x.outer + (first + c) * p.x.channel, o * p.w.outer + c * p.w.channel,
+                         n * p.y.outer + o * p.y.channel},
+                        f);
+      }
+    }
+  }
+}
+
+ConvStrides row_major(int64_t channels, const int64_t* sizes) {
+  const int64_t area = sizes[1] * sizes[2];
+  return {channels * sizes[0] * area, sizes[0] * area, {area, sizes[2], 1}};
+}
+
+template <typename T>
+double load(const T* data, int64_t at) {
+  return static_cast<double>(static_cast<ComputeType<T>>(data[at]));
+}
+
+// The result is summed in a row-major array of doubles, so that fast kernels have an exact
+// yardstick.
+template <typename T, Result kResult>
+void sum_products(const KernelContext& ctx, ConvProblem p, double* sums) {
+  const T *a = ctx.in(0).as<T>(), *b = ctx.in(1).as<T>();
+  if constexpr (kResult == Result::x) {
+    p.x = row_major(p.groups * p.in_channels, p.in);
+    for_each_product(p, [&](Product at) { sums[at.x] += load(a, at.y) * load(b, at.w); });
+  } else if constexpr (kResult == Result::w) {
+    p.w = row_major(p.in_channels, p.kernel);
+    for_each_product(p, [&](Product at) { sums[at.w] += load(a, at.x) * load(b, at.y); });
+  } else {
+    p.y = row_major(p.groups * p.out_channels, p.out);
+    for_each_product(p, [&](Product at) { sums[at.y] += load(a, at.x) * load(b, at.w); });
+  }
+}
+
+template <typename T>
+void start_with_bias(const KernelContext& ctx, std::vector<double>& sums) {
+  const Shape& shape = ctx.out().meta.shape;
+  const int64_t area = shape[0] * shape[1] ? ctx.out().meta.size() / (shape[0] * shape[1]) : 0;
+  const T* bias = ctx.in(2).as<T>();
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const int64_t channel = static_cast<int64_t>(i) / area % shape[1];
+    sums[i] = load(bias, channel * ctx.in(2).meta.strides[0]);
+  }
+}
+
+template <typename T>
+void store(const TensorImpl& out, const std::vector<double>& sums) {
+  TensorMeta from = out.meta;
+  from.strides = row_major_strides(from.shape);
+  for_each_row(out.meta, from, [&](int64_t o, int64_t i, int64_t n, int64_t so, int64_t si) {
+    for (int64_t k = 0; k < n; ++k) {
+      out.as<T>()[o + k * so] = static_cast<T>(static_cast<ComputeType<T>>(sums[i + k * si]));
+    }
+  });
+}
+
+template <Result kResult>
+void reference(const KernelContext& ctx) {
+  visit_dtype(ctx.out().meta.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_floating_point_v<ComputeType<T>>) {
+      std::vector<double> sums(static_cast<size_t>(ctx.out().meta.size()));
+      if (ctx.has(2)) start_with_bias<T>(ctx, sums);
+      sum_products<T, kResult>(ctx, conv_problem(ctx), sums.data());
+      store<T>(ctx.out(), sums);
+    }
+  });
+}
+
+}  // namespace
+
+void reference_conv(const KernelContext& ctx) { reference<Result::y>(ctx); }
+void reference_conv_transpose(const KernelContext& ctx) { reference<Result::x>(ctx); }
+void reference_conv_weight_gradient(const KernelContext& ctx) { reference<Result::w>(ctx); }
+
+}  // namespace thalweg

@@ -1,0 +1,44 @@
+#include "ops/spatial.h"
+
+#include <thalweg/ops/per_axis.h>
+
+#include "base/fail.h"
+
+namespace thalweg {
+
+Dims PerAxis::expand(const char* operation, const char* setting, size_t axes) const {
+  if (values.size() == axes) return values;
+  if (values.size() != 1) {
+    fail_invalid("{}: {} {} has {} numbers; give one, or one for each of the {} spatial axes",
+                 operation, setting, to_string(values), values.size(), axes);
+  }
+  return Dims(axes, values[0]);
+}
+
+size_t spatial_axes(const char* operation, const Shape& shape) {
+  if (shape.size() < 3 || shape.size() > 5) {
+    fail_invalid("{}: input of shape {}; it takes [N, C, W], [N, C, H, W] or [N, C, D, H, W]",
+                 operation, to_string(shape));
+  }
+  return shape.size() - 2;
+}
+
+size_t spatial_axes(const char* operation, const Tensor& x) {
+  if (!x.defined()) fail_invalid("{}: the input is an undefined tensor", operation);
+  return spatial_axes(operation, x.shape());
+}
+
+void check_setting(const InferContext& ctx, const char* setting, const Dims& values, size_t axes,
+                   int64_t least) {
+  if (values.size() != axes) {
+    fail_invalid("{}: {} {} for {} spatial axes; give one number each", ctx.op().name, setting,
+                 to_string(values), axes);
+  }
+  for (int64_t v : values) {
+    if (v < least) {
+      fail_invalid("{}: {} {} is below {}", ctx.op().name, setting, to_string(values), least);
+    }
+  }
+}
+
+}  // namespace thalweg

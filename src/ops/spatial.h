@@ -1,0 +1,18 @@
+#pragma once
+
+// What ops over [N, C, spatial...] share: convolution and pooling.
+
+#include <thalweg/ops/op.h>
+
+namespace thalweg {
+
+/// The number of spatial axes, 1 to 3. Throws Error{invalid}, naming `operation`, for a tensor of
+/// other dimensions.
+size_t spatial_axes(const char* operation, const Shape& shape);
+/// As above; also throws for an undefined tensor.
+size_t spatial_axes(const char* operation, const Tensor& x);
+/// Throws Error{invalid} unless there is a value for each axis and none is below `least`.
+void check_setting(const InferContext& ctx, const char* setting, const Dims& values, size_t axes,
+                   int64_t least);
+
+}  // namespace thalweg
