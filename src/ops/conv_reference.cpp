@@ -82,7 +82,8 @@ void sum_products(const KernelContext& ctx, ConvProblem p, double* sums) {
 template <typename T>
 void start_with_bias(const KernelContext& ctx, std::vector<double>& sums) {
   const Shape& shape = ctx.out().meta.shape;
-  const int64_t area = shape[0] * shape[1] ? ctx.out().meta.size() / (shape[0] * shape[1]) : 0;
+  int64_t area = 1;
+  for (size_t i = 2; i < shape.size(); ++i) area *= shape[i];
   const T* bias = ctx.in(2).as<T>();
   for (size_t i = 0; i < sums.size(); ++i) {
     const int64_t channel = static_cast<int64_t>(i) / area % shape[1];
