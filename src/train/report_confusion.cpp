@@ -71,11 +71,19 @@ std::string row(const Matrix& matrix, size_t truth) {
                             ratio(matrix.at(truth, truth), matrix.truths[truth]));
 }
 
+// The names of the columns stand aslant, at 45 degrees: a letter takes about six pixels of height.
+size_t head_height(const std::vector<std::string>& classes) {
+  size_t longest = 6;  // "recall"
+  for (const std::string& name : classes) longest = std::max(longest, name.size());
+  return std::min<size_t>(28 + 6 * longest, 240);
+}
+
 std::string table(const Matrix& matrix) {
   std::string html =
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Confusion matrix\"><table "
-      "id=\"confusion-matrix\" class=\"confusion\"><caption>Rows: true class. Columns: the net's "
-      "answer.</caption><thead><tr><td></td>";
+      "id=\"confusion-matrix\" class=\"confusion\" style=\"--head:" +
+      fmt::format("{}px", head_height(matrix.data.classes)) +
+      "\"><caption>Rows: true class. Columns: the net's answer.</caption><thead><tr><td></td>";
   for (const std::string& name : matrix.data.classes)
     html += fmt::format("<th scope=\"col\"><span>{}</span></th>", escape(name));
   html += "<th scope=\"col\"><span>recall</span></th></tr></thead><tbody>\n";
@@ -122,10 +130,10 @@ std::string mistakes(const Matrix& matrix) {
   std::string html = "<div><h3>Most frequent mistakes</h3>\n<ol class=\"mistakes\">\n";
   for (size_t k = 0; k < shown; ++k) {
     const size_t truth = cells[k] / matrix.n, answer = cells[k] % matrix.n;
-    html += fmt::format(
-        "<li><b>{}</b> taken for <b>{}</b> <span>{} times, {} of its class</span></li>\n",
-        escape(matrix.data.classes[truth]), escape(matrix.data.classes[answer]),
-        count(matrix.at(truth, answer)), percent(matrix.share(truth, answer)));
+    html += fmt::format("<li><b>{}</b> taken for <b>{}</b> <span>{} of {}, {}</span></li>\n",
+                        escape(matrix.data.classes[truth]), escape(matrix.data.classes[answer]),
+                        count(matrix.at(truth, answer)), count(matrix.truths[truth]),
+                        percent(matrix.share(truth, answer)));
   }
   return html + "</ol></div>\n";
 }

@@ -116,13 +116,11 @@ class Layout {
     return kMargin + static_cast<double>(row) * (kBoxHeight + kRowGap);
   }
 
-  // Text is measured by its length: 14 and 12 pixel letters are about 7.8 and 6.7 wide.
   static double widest_box(const ReportNet& net) {
     double widest = 160;
     for (const ReportNode& node : net.nodes) {
-      const double label = 7.8 * static_cast<double>(node.label.size());
-      const double detail = 6.7 * static_cast<double>(node.detail.size());
-      widest = std::max(widest, label + detail + (detail > 0 ? 52 : 36));
+      widest = std::max(widest, label_width(node.label.size()) + detail_width(node.detail.size()) +
+                                    box_padding(node));
     }
     return std::min(widest, 460.0);
   }

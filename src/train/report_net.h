@@ -33,6 +33,14 @@ struct NetLayout {
   std::vector<NetRoute> routes;          // by edge
 };
 
+/// Pixels that a text takes in a box, from its length: letters of 14 and 12 pixels are about 7.8
+/// and 6.7 wide.
+inline double label_width(size_t letters) { return 7.8 * static_cast<double>(letters); }
+inline double detail_width(size_t letters) { return 6.7 * static_cast<double>(letters); }
+
+/// What a box needs beside its texts: the mark, margins, and a gap between two texts.
+inline double box_padding(const ReportNode& node) { return node.detail.empty() ? 36 : 52; }
+
 /// Throws Error invalid if an id occurs twice, an edge names an unknown node, or the edges form a
 /// cycle.
 NetLayout layout_net(const ReportNet& net);

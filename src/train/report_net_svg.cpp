@@ -11,8 +11,25 @@
 namespace thalweg::train {
 namespace {
 
+// The text, or what fits of it and dots. The title of the box has all.
+std::string shortened(const std::string& text, size_t letters) {
+  if (text.size() <= letters) return escape(text);
+  while (letters > 0 && (static_cast<uint8_t>(text[letters]) & 0xc0) == 0x80) --letters;
+  return escape(text.substr(0, letters)) + "…";
+}
+
+// Letters of the label and of the detail that fit into a box; the label may take half of it, or
+// more if the detail leaves more. The half pixel is for rounding.
+std::pair<size_t, size_t> fitting_letters(const ReportNode& node, double box_width) {
+  const double room = box_width - box_padding(node) + 0.5;
+  const double for_label = std::max(room / 2, room - detail_width(node.detail.size()));
+  const auto label = std::min(node.label.size(), static_cast<size_t>(for_label / label_width(1)));
+  return {label, static_cast<size_t>((room - label_width(label)) / detail_width(1))};
+}
+
 std::string draw_box(const ReportNode& node, const NetBox& box, const NetLayout& layout) {
   const double middle = box.y + layout.box_height / 2 + 5;
+  const auto [label, detail] = fitting_letters(node, layout.box_width);
   return fmt::format(
       "<g class=\"node kind-{}\"><title>{} ({}) {}</title>"
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\"/>"
@@ -21,7 +38,8 @@ std::string draw_box(const ReportNode& node, const NetBox& box, const NetLayout&
       "<text class=\"detail\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n",
       slug(node.kind), escape(node.label), escape(node.kind), escape(node.detail), box.x, box.y,
       layout.box_width, layout.box_height, box.x + 6, box.y + 7, layout.box_height - 14, box.x + 20,
-      middle, escape(node.label), box.x + layout.box_width - 12, middle, escape(node.detail));
+      middle, shortened(node.label, label), box.x + layout.box_width - 12, middle,
+      shortened(node.detail, detail));
 }
 
 // Straight through rows, a curve in the gaps; the arrow's head takes the last pixels.
@@ -54,7 +72,7 @@ std::string draw_edge_label(const std::string& text, const NetRoute& route) {
 double needed_width(const ReportNet& net, const NetLayout& layout) {
   double width = layout.width;
   for (size_t i = 0; i < net.edges.size(); ++i) {
-    const double length = 6.7 * static_cast<double>(net.edges[i].label.size());
+    const double length = detail_width(net.edges[i].label.size());
     width = std::max(width, label_place(layout.routes[i]).x + length);
   }
   return width;

@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kSideBySide = 620;  // pixels of a diagram that leaves room for the settings
 
+std::string time_text(double seconds) { return seconds > 0 ? format_duration(seconds) : "-"; }
+
 std::string fact(std::string_view id, std::string_view name, const std::string& value) {
   if (value.empty()) return {};
   return fmt::format("<div><dt>{}</dt><dd id=\"{}\">{}</dd></div>\n", name, id, escape(value));
@@ -69,8 +71,7 @@ std::string phase_row(const std::string& name, double seconds, int64_t calls, do
   return fmt::format(
       "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"share\">"
       "<span style=\"width:{:.1f}%\"></span>{}</td><td>{}</td></tr>\n",
-      label(name), format_duration(seconds), calls > 0 ? count(calls) : "", 100 * share,
-      percent(share),
+      label(name), time_text(seconds), calls > 0 ? count(calls) : "", 100 * share, percent(share),
       calls > 0 ? fmt::format("{:.4g} ms", 1000 * seconds / static_cast<double>(calls)) : "");
 }
 
@@ -116,7 +117,7 @@ std::string epochs_html(const std::vector<ReportEpoch>& epochs) {
     html += fmt::format(
         "<tr id=\"epoch-{}\"><th scope=\"row\">{}</th><td>{}</td>{}{}<td>{}</td></tr>\n",
         epoch.epoch, epoch.epoch, count(epoch.step), value_cells(train, epoch.train),
-        value_cells(test, epoch.test), epoch.seconds > 0 ? format_duration(epoch.seconds) : "-");
+        value_cells(test, epoch.test), time_text(epoch.seconds));
   return html + "</tbody></table></div>\n";
 }
 

@@ -92,6 +92,18 @@ TEST(NetDrawing, WritesASharedShapeOnce) {
   EXPECT_EQ(svg.find(">64</text>"), svg.rfind(">64</text>"));
 }
 
+TEST(NetDrawing, ShortensOnlyWhatDoesNotFit) {
+  const auto svg_of = [](const std::string& label, const std::string& detail) {
+    return draw_net({{{"a", label, "dense", detail}}, {}});
+  };
+  EXPECT_THAT(svg_of("Add", "a detail of forty letters, more than half"),
+              HasSubstr(">a detail of forty letters, more than half</text>"));
+  EXPECT_THAT(svg_of(std::string(40, 'n'), ""), HasSubstr(">" + std::string(40, 'n') + "</text>"));
+  const std::string both = svg_of(std::string(99, 'n'), std::string(99, 'd'));
+  EXPECT_THAT(both, HasSubstr(">" + std::string(26, 'n') + "…</text>"));
+  EXPECT_THAT(both, HasSubstr(">" + std::string(30, 'd') + "…</text>"));
+}
+
 TEST(NetDot, QuotesLabels) {
   EXPECT_EQ(net_to_dot({{{"a", "say \"hi\"", "dense", ""}, {"b", "B", "dense", "1"}},
                         {{"a", "b", "2 x 3"}}}),

@@ -49,7 +49,8 @@
     if (size === 0) return "0";
     if (size >= 1e6) return +(v / 1e6).toPrecision(4) + "M";
     if (size >= 1e4) return +(v / 1e3).toPrecision(4) + "k";
-    return size < 1e-3 ? v.toExponential().replace(/(\.\d\d)\d+/, "$1") : String(+v.toPrecision(5));
+    const short = +v.toPrecision(5);  // 0.0006000000000000001 is 0.0006
+    return size < 1e-3 ? short.toExponential() : String(short);
   }
 
   function extent(values) {
