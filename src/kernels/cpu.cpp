@@ -2,6 +2,6 @@
 
 namespace thalweg {
 
-void register_cpu_kernels() {}
+void register_cpu_kernels() { register_gemm_kernels(); }
 
 }  // namespace thalweg

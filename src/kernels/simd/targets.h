@@ -1,0 +1,16 @@
+#pragma once
+
+// The instruction sets that our SIMD kernels are compiled for; to be included before any header of
+// Highway. AVX-512, AVX2 and, as the least, SSE4: on an older x86 no kernel of this folder is
+// registered and the reference runs. Other processors get what Highway chooses for them.
+
+#if defined(__x86_64__) || defined(_M_X64)
+#define HWY_BASELINE_TARGETS HWY_SSE4
+#endif
+
+namespace thalweg::simd {
+
+/// False on a processor that is older than the least of the targets above.
+bool is_supported();
+
+}  // namespace thalweg::simd
