@@ -22,7 +22,7 @@ struct DeviceBackend {
 /// The back end of an accelerator. Throws Error{unavailable} when it was not built in.
 const DeviceBackend& device_backend(Device device);
 
-#if THALWEG_DEVICE_CUDA
+#if THALWEG_WITH_CUDA
 const DeviceBackend& cuda_backend();
 #endif
 

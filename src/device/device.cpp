@@ -10,7 +10,7 @@
 namespace thalweg {
 
 const DeviceBackend& device_backend(Device device) {
-#if THALWEG_DEVICE_CUDA
+#if THALWEG_WITH_CUDA
   if (device.kind == DeviceKind::cuda) return cuda_backend();
 #endif
   fail(ErrorKind::unavailable,
@@ -41,7 +41,7 @@ Device parse_device(std::string_view text) {
 
 int device_count(DeviceKind kind) {
   if (kind == DeviceKind::cpu) return 1;
-#if THALWEG_DEVICE_CUDA
+#if THALWEG_WITH_CUDA
   const char* why = nullptr;
   return cuda_backend().count(&why);
 #else

@@ -60,7 +60,10 @@ void run(const Op& op, const void* attrs, std::span<const TensorImpl* const> inp
   } else {
     for (TensorImpl* out : outputs) out->allocate();
     const KernelContext context(op, attrs, inputs, outputs);
-    choose_kernel(context, outputs[0]->meta.device).run(context);
+    if (op.flags.transfer)
+      op.reference(context);
+    else
+      choose_kernel(context, outputs[0]->meta.device).run(context);
   }
   if (Recorder* recorder = thread_mode().recorder) {
     recorder->record(op, attrs, inputs, outputs);

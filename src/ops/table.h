@@ -14,6 +14,7 @@ std::span<const Op* const> select_rows();
 std::span<const Op* const> view_rows();
 std::span<const Op* const> reduce_rows();
 std::span<const Op* const> linear_rows();
+std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
 
 inline constexpr RowSpan kFamilies[] = {pointwise_rows, select_rows, view_rows,

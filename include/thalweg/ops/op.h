@@ -29,6 +29,7 @@ struct OpFlags {
   bool random = false;     // draws numbers; two calls differ
   bool reduces = false;    // folds axes away
   bool in_place = false;   // may write its output over input 0
+  bool transfer = false;   // moves elements between devices; its reference does it for all of them
   bool internal = false;   // made by other rows; not in documents or bindings
 };
 
