@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <thalweg/base/reader.h>
+#include <thalweg/base/writer.h>
+#include <thalweg/data/idx.h>
+
+#include "base/fail.h"
+#include "data/host.h"
+
+namespace thalweg::data {
+namespace {
+
+struct TypeCode {
+  uint8_t code;
+  DType dtype;
+};
+constexpr TypeCode kTypes[] = {{0x08, DType::u8},  {0x09, DType::i8},  {0x0B, DType::i16},
+                               {0x0C, DType::i32}, {0x0D, DType::f32}, {0x0E, DType::f64}};
+
+// Deflate needs at least one byte for so many (RFC 1951: 258 bytes in 2 bits).
+constexpr uint64_t kMaxInflation = 1032;
+
+std::optional<DType> dtype_of_code(uint8_t code) {
+  for (const TypeCode& type : kTypes)
+    if (type.code == code) return type.dtype;
+  return std::nullopt;
+}
+
+std::optional<uint8_t> code_of_dtype(DType dtype) {
+  for (const TypeCode& type : kTypes)
+    if (type.dtype == dtype) return type.code;
+  return std::nullopt;
+}
+
+struct Header {
+  DType dtype;
+  Shape shape;
+  uint64_t bytes;  // of all elements
+};
+
+Header read_header(Reader& reader) {
+  const std::string start = reader.where();
+  std::byte magic[4];
+  reader.read(magic);
+  const auto dtype = dtype_of_code(static_cast<uint8_t>(magic[2]));
+  if (magic[0] != std::byte{0} || magic[1] != std::byte{0} || !dtype) {
+    fail_io(
+        "read_idx: wrong magic number; {}: expected 00 00, then 08, 09, 0B, 0C, 0D or 0E, found "
+        "{:02X} {:02X} {:02X} {:02X}; is it an IDX file?",
+        start, static_cast<int>(magic[0]), static_cast<int>(magic[1]), static_cast<int>(magic[2]),
+        static_cast<int>(magic[3]));
+  }
+  const size_t dims = static_cast<size_t>(magic[3]);
+  if (dims > kMaxDims) {
+    fail_io("read_idx: too many dimensions; {} at byte 3: expected at most {}, found {}",
+            reader.name(), kMaxDims, dims);
+  }
+  Header header{*dtype, {}, item_size(*dtype)};
+  for (size_t i = 0; i < dims; ++i) {
+    header.shape.push_back(reader.read_be<uint32_t>());
+    if (__builtin_mul_overflow(header.bytes, static_cast<uint64_t>(header.shape[i]),
+                               &header.bytes)) {
+      fail_io("read_idx: sizes {} are too large; {}", to_string(header.shape), reader.where());
+    }
+  }
+  return header;
+}
+
+// `limit` is the most bytes that can follow the header, as far as is known.
+void check_size(const Reader& reader, const Header& header, std::optional<uint64_t> limit) {
+  const auto left = reader.remaining();
+  const bool fits = left ? *left == header.bytes : !limit || header.bytes <= *limit;
+  if (fits) return;
+  fail_io("read_idx: size differs from the header's; {}: expected {} bytes for {} {}, found {}{}",
+          reader.where(), header.bytes, name(header.dtype), to_string(header.shape),
+          left ? "" : "at most ", left ? *left : *limit);
+}
+
+template <size_t kSize>
+void reverse_items(std::byte* bytes, size_t count) {
+  for (size_t i = 0; i < count; ++i) std::reverse(bytes + i * kSize, bytes + (i + 1) * kSize);
+}
+
+// Between the file's order and that of this machine, which is little-endian.
+void swap_order(std::byte* bytes, size_t count, size_t item_bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  if (item_bytes == 2) reverse_items<2>(bytes, count);
+  if (item_bytes == 4) reverse_items<4>(bytes, count);
+  if (item_bytes == 8) reverse_items<8>(bytes, count);
+}
+
+Tensor read_tensor(Reader& reader, std::optional<uint64_t> limit) {
+  const Header header = read_header(reader);
+  check_size(reader, header, limit);
+  std::string unbounded;  // a pipe tells no size: memory is taken as the bytes come
+  if (!reader.remaining() && !limit) unbounded = reader.read_string(header.bytes);
+  const Tensor tensor = Tensor::empty(header.shape, {.dtype = header.dtype});
+  const std::span bytes(tensor.impl()->as<std::byte>(), header.bytes);
+  if (unbounded.empty())
+    reader.read(bytes);
+  else
+    std::ranges::copy(as_bytes(unbounded), bytes.begin());
+  if (!reader.at_end()) {
+    fail_io("read_idx: data go on after the last element; {}: expected {} bytes for {} {}",
+            reader.where(), header.bytes, name(header.dtype), to_string(header.shape));
+  }
+  swap_order(bytes.data(), static_cast<size_t>(tensor.size()), item_size(header.dtype));
+  return tensor;
+}
+
+}  // namespace
+
+Tensor read_idx(const std::string& path) {
+  const auto reader = open_reader(path);
+  std::error_code no_size;
+  const uint64_t packed = std::filesystem::file_size(path, no_size);
+  if (no_size) return read_tensor(*reader, std::nullopt);
+  return read_tensor(*reader, packed * kMaxInflation);
+}
+
+Tensor read_idx(Bytes bytes, const std::string& name) {
+  return read_tensor(*open_reader(bytes, name), bytes.size() * kMaxInflation);
+}
+
+void write_idx(const std::string& path, const Tensor& tensor) {
+  const auto code = code_of_dtype(tensor.dtype());
+  if (!code) {
+    fail_invalid("write_idx: the format has no {}; convert to u8, i8, i16, i32, f32 or f64",
+                 name(tensor.dtype()));
+  }
+  for (int64_t size : tensor.shape()) {
+    if (size > std::numeric_limits<uint32_t>::max())
+      fail_invalid("write_idx: sizes {} do not all fit in 32 bits", to_string(tensor.shape()));
+  }
+  const Tensor host = row_major_on_host("write_idx", tensor);
+  const auto* bytes = host.impl()->as<const std::byte>();
+  const size_t count = static_cast<size_t>(host.size());
+  const size_t item_bytes = item_size(host.dtype());
+  AtomicFile file(path);
+  file.write_be<uint16_t>(0);
+  file.write_be<uint8_t>(*code);
+  file.write_be<uint8_t>(static_cast<uint8_t>(host.dims()));
+  for (int64_t size : host.shape()) file.write_be(static_cast<uint32_t>(size));
+  std::vector<std::byte> piece;
+  constexpr size_t kPiece = 1 << 16;  // items
+  for (size_t i = 0; i < count; i += kPiece) {
+    const size_t n = std::min(kPiece, count - i);
+    piece.assign(bytes + i * item_bytes, bytes + (i + n) * item_bytes);
+    swap_order(piece.data(), n, item_bytes);
+    file.write(piece);
+  }
+  file.commit();
+}
+
+}  // namespace thalweg::data
