@@ -23,7 +23,8 @@ std::span<const Op* const> linear_rows();
 std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
 
-// clang-format off: one family a line
+// One family a line.
+// clang-format off
 inline constexpr RowSpan kFamilies[] = {
     pointwise_rows,
     select_rows,
