@@ -22,6 +22,7 @@ std::span<const Op* const> scan_rows();
 std::span<const Op* const> linear_rows();
 std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
+std::span<const Op* const> optimizer_rows();
 
 // One family a line.
 // clang-format off
@@ -38,6 +39,7 @@ inline constexpr RowSpan kFamilies[] = {
     scan_rows,
     linear_rows,
     conv_rows,
+    optimizer_rows,
 };
 // clang-format on
 
