@@ -38,6 +38,7 @@ inline constexpr RowSpan kFamilies[] = {
     product_rows,
     scan_rows,
     linear_rows,
+    transfer_rows,
     conv_rows,
     optimizer_rows,
 };
