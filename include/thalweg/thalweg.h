@@ -18,3 +18,12 @@
 #include <thalweg/ops/reduce.h>
 #include <thalweg/ops/views.h>
 #include <thalweg/tensor/tensor.h>
+#include <thalweg/train/averager.h>
+#include <thalweg/train/checkpoint.h>
+#include <thalweg/train/clip.h>
+#include <thalweg/train/evaluate.h>
+#include <thalweg/train/metrics.h>
+#include <thalweg/train/optimizer.h>
+#include <thalweg/train/schedule.h>
+#include <thalweg/train/session.h>
+#include <thalweg/train/trainer.h>
