@@ -2,9 +2,6 @@
 
 namespace thalweg {
 
-void register_cpu_kernels() {
-  register_gemm_kernels();
-  register_simd_kernels();
-}
+void register_cpu_kernels() { register_gemm_kernels(); }
 
 }  // namespace thalweg

@@ -11,7 +11,6 @@
 #include "ops/infer.h"
 #include "ops/layout.h"
 #include "ops/samples.h"
-#include "ops/spatial.h"
 #include "ops/table.h"
 
 namespace thalweg {
@@ -298,10 +297,9 @@ ConvProblem make_problem(const Attrs& a, const TensorMeta& x, const TensorMeta& 
   p.groups = a.groups;
   p.in_channels = w.shape[1];
   p.out_channels = w.shape[0] / a.groups;
-  const auto strides = [](const TensorMeta& m) {
-    return ConvStrides{m.strides[0], m.strides[1], {0, 0, 0}};
-  };
-  p.x = strides(x), p.w = strides(w), p.y = strides(y);
+  p.x = spatial_strides(x);
+  p.w = spatial_strides(w);
+  p.y = spatial_strides(y);
   const size_t skip = 3 - a.stride.size();
   for (size_t i = 0; i < 3; ++i) {
     const bool real = i >= skip;
@@ -312,9 +310,6 @@ ConvProblem make_problem(const Attrs& a, const TensorMeta& x, const TensorMeta& 
     p.stride[i] = real ? a.stride[axis - 2] : 1;
     p.padding[i] = real ? a.padding[axis - 2] : 0;
     p.dilation[i] = real ? a.dilation[axis - 2] : 1;
-    p.x.spatial[i] = real ? x.strides[axis] : 0;
-    p.w.spatial[i] = real ? w.strides[axis] : 0;
-    p.y.spatial[i] = real ? y.strides[axis] : 0;
   }
   return p;
 }

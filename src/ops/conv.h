@@ -4,6 +4,8 @@
 
 #include <thalweg/ops/op.h>
 
+#include "ops/spatial.h"
+
 namespace thalweg {
 
 /// Of row conv: inputs x [N, C, in...], weight [O, C / groups, kernel...], bias? [O].
@@ -57,11 +59,6 @@ struct ConvWeightAttrs {
   }
 };
 
-/// Where the elements of one of the three arrays lie: [N or O, channel, d, h, w].
-struct ConvStrides {
-  int64_t outer, channel, spatial[3];
-};
-
 /// y [N, O, out] = x [N, C, in] convolved with w [O, C / groups, kernel], brought to 3 spatial axes
 /// (leading ones of size 1); the result of a row is one of the three. The element y at o is fed by
 /// x at o * stride - padding + k * dilation.
@@ -70,7 +67,7 @@ struct ConvProblem {
   int64_t in_channels, out_channels;  // of one group
   int64_t in[3], out[3], kernel[3];
   int64_t stride[3], padding[3], dilation[3];
-  ConvStrides x, w, y;
+  SpatialStrides x, w, y;
 };
 
 /// The problem of a call of conv, conv_transpose or conv_weight_gradient.

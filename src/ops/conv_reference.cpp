@@ -2,11 +2,9 @@
 
 #include "ops/conv_reference.h"
 
-#include <vector>
-
 #include "ops/conv.h"
 #include "ops/scalar.h"
-#include "tensor/copy.h"
+#include "ops/sums.h"
 
 namespace thalweg {
 namespace {
@@ -52,29 +50,22 @@ void for_each_product(const ConvProblem& p, F&& f) {
   }
 }
 
-ConvStrides row_major(int64_t channels, const int64_t* sizes) {
-  const int64_t area = sizes[1] * sizes[2];
-  return {channels * sizes[0] * area, sizes[0] * area, {area, sizes[2], 1}};
-}
-
 template <typename T>
 double load(const T* data, int64_t at) {
   return static_cast<double>(static_cast<ComputeType<T>>(data[at]));
 }
 
-// The result is summed in a row-major array of doubles, so that fast kernels have an exact
-// yardstick.
 template <typename T, Result kResult>
 void sum_products(const KernelContext& ctx, ConvProblem p, double* sums) {
   const T *a = ctx.in(0).as<T>(), *b = ctx.in(1).as<T>();
   if constexpr (kResult == Result::x) {
-    p.x = row_major(p.groups * p.in_channels, p.in);
+    p.x = row_major_strides(p.groups * p.in_channels, p.in);
     for_each_product(p, [&](Product at) { sums[at.x] += load(a, at.y) * load(b, at.w); });
   } else if constexpr (kResult == Result::w) {
-    p.w = row_major(p.in_channels, p.kernel);
+    p.w = row_major_strides(p.in_channels, p.kernel);
     for_each_product(p, [&](Product at) { sums[at.w] += load(a, at.x) * load(b, at.y); });
   } else {
-    p.y = row_major(p.groups * p.out_channels, p.out);
+    p.y = row_major_strides(p.groups * p.out_channels, p.out);
     for_each_product(p, [&](Product at) { sums[at.y] += load(a, at.x) * load(b, at.w); });
   }
 }
@@ -91,17 +82,6 @@ void start_with_bias(const KernelContext& ctx, std::vector<double>& sums) {
   }
 }
 
-template <typename T>
-void store(const TensorImpl& out, const std::vector<double>& sums) {
-  TensorMeta from = out.meta;
-  from.strides = row_major_strides(from.shape);
-  for_each_row(out.meta, from, [&](int64_t o, int64_t i, int64_t n, int64_t so, int64_t si) {
-    for (int64_t k = 0; k < n; ++k) {
-      out.as<T>()[o + k * so] = static_cast<T>(static_cast<ComputeType<T>>(sums[i + k * si]));
-    }
-  });
-}
-
 template <Result kResult>
 void reference(const KernelContext& ctx) {
   visit_dtype(ctx.out().meta.dtype, [&](auto zero) {
@@ -110,7 +90,7 @@ void reference(const KernelContext& ctx) {
       std::vector<double> sums(static_cast<size_t>(ctx.out().meta.size()));
       if (ctx.has(2)) start_with_bias<T>(ctx, sums);
       sum_products<T, kResult>(ctx, conv_problem(ctx), sums.data());
-      store<T>(ctx.out(), sums);
+      store_sums<T>(ctx.out(), sums);
     }
   });
 }

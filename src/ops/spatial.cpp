@@ -41,4 +41,16 @@ void check_setting(const InferContext& ctx, const char* setting, const Dims& val
   }
 }
 
+SpatialStrides spatial_strides(const TensorMeta& meta) {
+  SpatialStrides s{meta.strides[0], meta.strides[1], {0, 0, 0}};
+  const size_t axes = meta.shape.size() - 2;
+  for (size_t i = 0; i < axes; ++i) s.spatial[3 - axes + i] = meta.strides[2 + i];
+  return s;
+}
+
+SpatialStrides row_major_strides(int64_t channels, const int64_t (&sizes)[3]) {
+  const int64_t area = sizes[1] * sizes[2];
+  return {channels * sizes[0] * area, sizes[0] * area, {area, sizes[2], 1}};
+}
+
 }  // namespace thalweg

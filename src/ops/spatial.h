@@ -15,4 +15,12 @@ size_t spatial_axes(const char* operation, const Tensor& x);
 void check_setting(const InferContext& ctx, const char* setting, const Dims& values, size_t axes,
                    int64_t least);
 
+/// Where the elements of an array brought to [N, channel, d, h, w] lie.
+struct SpatialStrides {
+  int64_t outer, channel, spatial[3];
+};
+/// Absent leading axes have stride 0.
+SpatialStrides spatial_strides(const TensorMeta& meta);
+SpatialStrides row_major_strides(int64_t channels, const int64_t (&sizes)[3]);
+
 }  // namespace thalweg

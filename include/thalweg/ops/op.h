@@ -86,7 +86,8 @@ class KernelContext {
 };
 
 /// One implementation of an op on one kind of device. `refuse` gives the reason why it cannot run
-/// these arguments, or null; without it the kernel takes everything. Kernels do not throw.
+/// these arguments, or null; without it the kernel takes everything. Kernels do not throw, but for
+/// what only the elements tell: an index out of range.
 struct Kernel {
   const char* name = nullptr;
   const char* (*refuse)(const KernelContext&) = nullptr;

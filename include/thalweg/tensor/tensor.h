@@ -111,6 +111,9 @@ class THALWEG_API Tensor {
   /// NumPy's basic indexing; a view.
   Tensor operator[](IndexList index) const;
   Tensor operator[](int64_t position) const;
+  /// Slices of axis 0 at integer positions (see take), or the elements where a bool tensor holds
+  /// (see masked_select); a copy.
+  Tensor operator[](const Tensor& index) const;
   /// One size may be -1. A view where the strides allow it, else a copy.
   Tensor reshape(const Shape& shape) const;
   /// Swaps two axes; a view.

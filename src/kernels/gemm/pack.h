@@ -4,7 +4,8 @@
 
 namespace thalweg::gemm {
 
-/// Copies a rows x columns matrix to row-major order with row stride `ld`.
+/// Copies a rows x columns matrix to row-major order with row stride `ld`. Writes up to
+/// 63 bytes beyond the last column of each row if ld leaves room for them.
 void pack(const Matrix<float>& from, int64_t rows, int64_t columns, float* to, int64_t ld);
 void pack(const Matrix<double>& from, int64_t rows, int64_t columns, double* to, int64_t ld);
 
