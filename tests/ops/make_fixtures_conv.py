@@ -75,5 +75,105 @@ def conv_cases():
     }
 
 
+def pool_case(kind, x_shape, kernel, stride=None, padding=0, ceil=False, include_pad=True):
+    x = array(*x_shape).requires_grad_()
+    axes = len(x_shape) - 2
+    case = {"kind": kind, "kernel": kernel, "stride": stride or 0, "padding": padding, "ceil": ceil,
+            "include_pad": include_pad, "x": dump(x)}
+    if kind == "max":
+        op = [F.max_pool1d, F.max_pool2d, F.max_pool3d][axes - 1]
+        y, indices = op(x, kernel, stride, padding, ceil_mode=ceil, return_indices=True)
+        case["indices"] = dump(indices)
+    else:
+        op = [F.avg_pool1d, F.avg_pool2d, F.avg_pool3d][axes - 1]
+        y = op(x, kernel, stride, padding, ceil, include_pad)
+    dy = array(*y.shape)
+    y.backward(dy)
+    return case | {"y": dump(y), "dy": dump(dy), "dx": dump(x.grad)}
+
+
+def pool_cases():
+    return {
+        "max 1d": pool_case("max", (2, 3, 9), 3, 2, 1),
+        "max 2d": pool_case("max", (2, 2, 6, 6), 2),
+        "max 2d, overlap": pool_case("max", (1, 2, 6, 7), (3, 2), (1, 2), (1, 0)),
+        "max 2d, ceil": pool_case("max", (1, 2, 5, 6), (2, 3), (2, 2), (1, 1), ceil=True),
+        "max 2d, ceil without a last window": pool_case("max", (1, 1, 2, 5), 2, 3, 1, ceil=True),
+        "max 3d": pool_case("max", (1, 2, 3, 4, 4), (2, 3, 2), (1, 1, 2), (0, 1, 1)),
+        "avg 1d": pool_case("avg", (2, 3, 9), 3, 2, 1),
+        "avg 2d, without padding in the count": pool_case("avg", (1, 2, 5, 6), (3, 2), (2, 2), (1, 1),
+                                                          include_pad=False),
+        "avg 2d, ceil": pool_case("avg", (1, 2, 6, 5), (3, 2), 2, 1, ceil=True),
+        "avg 2d, ceil without padding": pool_case("avg", (1, 2, 6, 5), (3, 2), 2, 1, True, False),
+        "avg 3d": pool_case("avg", (1, 2, 3, 4, 4), (2, 3, 2), (1, 1, 2), (0, 1, 1)),
+    }
+
+
+def take_case(x_shape, indices, axis):
+    x, indices = array(*x_shape), np.array(indices)
+    y = torch.tensor(np.take(x.numpy(), indices, axis))
+    dy = array(*y.shape)
+    dx = np.zeros(x_shape)
+    np.add.at(dx, (slice(None),) * axis + (indices,), dy.numpy())
+    return {"axis": axis, "x": dump(x), "index": dump(torch.tensor(indices)), "y": dump(y), "dy": dump(dy),
+            "dx": dump(torch.tensor(dx))}
+
+
+def gather_case(x_shape, index_shape, axis):
+    x = array(*x_shape).requires_grad_()
+    index = torch.tensor(rng.integers(0, x_shape[axis], index_shape))
+    y = torch.gather(x, axis, index)
+    dy = array(*y.shape)
+    y.backward(dy)
+    base = array(*x_shape)
+    return {"axis": axis, "x": dump(x), "index": dump(index), "y": dump(y), "dy": dump(dy), "dx": dump(x.grad),
+            "base": dump(base), "scattered": dump(base.scatter_add(axis, index, dy))}
+
+
+def index_cases():
+    return {
+        "take rows": take_case((4, 3), [2, 0, 2, -1, 2], 0),
+        "take in the middle": take_case((2, 5, 3), [[4, 0], [-5, 4]], 1),
+        "take last": take_case((3, 4), [1, 1], 1),
+        "gather last": gather_case((3, 4), (3, 6), 1),
+        "gather first": gather_case((4, 2, 3), (7, 2, 3), 0),
+        "gather middle": gather_case((2, 4, 3), (2, 5, 3), 1),
+    }
+
+
+def shape_case(op, x, y):
+    return {"op": op, "x": dump(torch.as_tensor(x)), "y": dump(torch.as_tensor(y))}
+
+
+def shape_cases():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    m = x.reshape(4, 6)
+    widths = ((1, 0), (2, 1), (3, 2))
+    return {
+        "pad constant": shape_case("pad", x, np.pad(x, ((1, 0), (0, 2), (1, 1)), constant_values=7)),
+        "pad reflect": shape_case("pad", x, np.pad(x, widths, mode="reflect")),
+        "pad edge": shape_case("pad", x, np.pad(x, widths, mode="edge")),
+        "flip all": shape_case("flip", x, np.flip(x).copy()),
+        "flip one": shape_case("flip", x, np.flip(x, 1).copy()),
+        "tile": shape_case("tile", x, np.tile(x, (2, 1, 3))),
+        "tile more axes": shape_case("tile", x[0], np.tile(x[0], (2, 1, 2))),
+        "tile fewer axes": shape_case("tile", x, np.tile(x, (2,))),
+        "repeat": shape_case("repeat", x, np.repeat(x, 3, 1)),
+        "roll": shape_case("roll", x, np.roll(x, -3, 2)),
+        "tril": shape_case("tril", m, np.tril(m, 1)),
+        "triu": shape_case("triu", x, np.triu(x, -1)),
+        "arange": shape_case("arange", 0, np.arange(1, 3, 0.3)),
+        "arange down": shape_case("arange", 0, np.arange(5, -2, -2)),
+        "linspace": shape_case("linspace", 0, np.linspace(-1, 2, 8)),
+        "eye": shape_case("eye", 0, np.eye(3, 5, 1)),
+        "eye below": shape_case("eye", 0, np.eye(4, 2, -1)),
+        "concat": shape_case("concat", x, np.concatenate([x, x[:, :1], 2 * x], 1)),
+        "stack": shape_case("stack", x, np.stack([x, -x], 2)),
+    }
+
+
 if __name__ == "__main__":
     write("conv", conv_cases())
+    write("pool", pool_cases())
+    write("index", index_cases())
+    write("shape", shape_cases())
