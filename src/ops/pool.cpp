@@ -138,7 +138,7 @@ void sample_avg_pool(Samples& s) {
 
 void sample_avg_pool_gradient(Samples& s) {
   s.add({s.spread({2, 3, 4})}, AvgPoolAttrs{{3}, {2}, {1}, {7}, false, true});
-  s.add({permute(s.spread({1, 3, 3, 2}), {0, 3, 1, 2})},
+  s.add({permute(s.spread({1, 3, 4, 2}), {0, 3, 1, 2})},
         AvgPoolAttrs{{2, 3}, {2, 2}, {0, 1}, {5, 6}, true, false});
 }
 
