@@ -2,6 +2,9 @@
 
 namespace thalweg {
 
-void register_cpu_kernels() { register_gemm_kernels(); }
+void register_cpu_kernels() {
+  register_gemm_kernels();
+  register_simd_kernels();
+}
 
 }  // namespace thalweg

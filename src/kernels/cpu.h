@@ -7,5 +7,7 @@ void register_cpu_kernels();
 
 /// matmul and linear.
 void register_gemm_kernels();
+/// Point-wise ops, reductions and others whose loops are our own SIMD.
+void register_simd_kernels();
 
 }  // namespace thalweg

@@ -133,8 +133,10 @@ bool single_row(const KernelContext& ctx, PointwiseRow& row) {
 
 }  // namespace
 
-void pointwise_loop(const KernelContext& ctx, PointwiseRowFn fn, double ns_per_element) {
+void pointwise_loop(const KernelContext& ctx, PointwiseRowFn fn, double ns_per_element,
+                    const void* context) {
   PointwiseRow row;
+  row.context = context;
   const bool single = single_row(ctx, row);
   if (single && row.n <= kTileElements) {
     if (row.n) fn(row);
@@ -144,6 +146,7 @@ void pointwise_loop(const KernelContext& ctx, PointwiseRowFn fn, double ns_per_e
   if (size == 0) return;
   const Plan plan = make_plan(ctx);
   row = first_row(ctx, plan);
+  row.context = context;
   if (size <= kTileElements) return walk(row, plan, plan.dims - 1, fn);
   walk_parallel(row, plan, fn, ns_per_element);
 }

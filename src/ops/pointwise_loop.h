@@ -16,11 +16,13 @@ struct PointwiseRow {
   const char* in[kMaxPointwiseInputs];
   int64_t in_stride[kMaxPointwiseInputs];
   int64_t n;
+  const void* context;  // what the kernel gave to pointwise_loop
 };
 using PointwiseRowFn = void (*)(const PointwiseRow&);
 
 /// Runs `row` over all elements of ctx.out(0) and its inputs broadcast to that shape, in parallel
 /// when the work is worth it; `ns_per_element` is an estimate. Equal strides collapse to long rows.
-void pointwise_loop(const KernelContext& context, PointwiseRowFn row, double ns_per_element);
+void pointwise_loop(const KernelContext& ctx, PointwiseRowFn row, double ns_per_element,
+                    const void* context = nullptr);
 
 }  // namespace thalweg

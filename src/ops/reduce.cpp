@@ -15,27 +15,12 @@
 namespace thalweg {
 namespace {
 
-DType sum_dtype(DType dtype) { return is_floating(dtype) ? dtype : DType::i64; }
-
-void infer_sum(const InferContext& ctx) {
-  infer_reduced(ctx);
-  ctx.out().dtype = sum_dtype(ctx.in(0).dtype);
-}
-
-void infer_mean(const InferContext& ctx) {
-  require_floating(ctx, 0);
-  infer_reduced(ctx);
-}
-
-template <typename T>
-using Accumulator = std::conditional_t<std::is_floating_point_v<ComputeType<T>>, double, int64_t>;
-
 template <bool kMean>
 void reference_sum(const KernelContext& ctx) {
   visit_dtype(ctx.in(0).meta.dtype, [&](auto zero) {
     using T = decltype(zero);
-    using Sum = Accumulator<T>;
-    using Out = std::conditional_t<std::is_floating_point_v<ComputeType<T>>, T, int64_t>;
+    using Sum = SumType<T>;
+    using Out = SumElement<T>;
     Out* out = ctx.out().as<Out>();
     const T* in = ctx.in(0).as<T>();
     const auto store = [&](int64_t o, Sum total, int64_t count) {
@@ -49,11 +34,6 @@ void reference_sum(const KernelContext& ctx) {
       store(o, total, elements.count());
     });
   });
-}
-
-// A gradient over reduced axes, repeated over the elements that were folded.
-Tensor spread_back(const Tensor& g, const TensorMeta& x, const ReduceAttrs& a) {
-  return broadcast_to(a.keepdims ? g : reshape(g, reduced_shape(x.shape, a.axes, true)), x.shape);
 }
 
 const Op kSum{.name = "sum",
@@ -75,13 +55,13 @@ const Op kMean{.name = "mean",
                .inputs = "x",
                .attrs = attr_info<ReduceAttrs>,
                .flags = {.reduces = true},
-               .infer = infer_mean,
+               .infer = infer_floating_reduced,
                .vjp =
                    [](VjpContext& ctx) {
                      const TensorMeta& x = ctx.input_meta(0);
-                     const double count = static_cast<double>(x.size()) /
-                                          static_cast<double>(ctx.output_meta().size());
-                     ctx.set(0, spread_back(ctx.grad() * (1 / count), x, ctx.attrs<ReduceAttrs>()));
+                     const ReduceAttrs& a = ctx.attrs<ReduceAttrs>();
+                     const auto count = static_cast<double>(folded_count(x.shape, a.axes));
+                     ctx.set(0, spread_back(ctx.grad() * (1 / count), x, a));
                    },
                .reference = reference_sum<true>,
                .samples = sample_reduce};

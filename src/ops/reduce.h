@@ -5,17 +5,29 @@
 
 #include <thalweg/ops/op.h>
 
+#include "ops/scalar.h"
+
 namespace thalweg {
 
 class Samples;
 
+/// The type that reference kernels sum elements of type T in; integers wrap around.
+template <typename T>
+using SumType = std::conditional_t<std::is_floating_point_v<ComputeType<T>>, double, uint64_t>;
+/// The element type of a sum or product over elements of type T.
+template <typename T>
+using SumElement = std::conditional_t<std::is_floating_point_v<ComputeType<T>>, T, int64_t>;
+
 struct ReduceAttrs {
   Dims axes;  // sorted, from 0
   bool keepdims = false;
-  static auto fields() {
-    return std::tuple{attr("axes", &ReduceAttrs::axes, "the axes that are folded"),
-                      attr("keepdims", &ReduceAttrs::keepdims, "keep them with size 1")};
+  /// The fields as those of A, a struct that derives from this one.
+  template <typename A>
+  static auto fields_of() {
+    return std::tuple{attr<A, Dims>("axes", &ReduceAttrs::axes, "the axes that are folded"),
+                      attr<A, bool>("keepdims", &ReduceAttrs::keepdims, "keep them with size 1")};
   }
+  static auto fields() { return fields_of<ReduceAttrs>(); }
 };
 
 /// Normalizes and sorts the axes; all axes when empty. Throws Error{invalid} for one out of range
@@ -24,6 +36,18 @@ ReduceAttrs reduce_attrs(const char* operation, const Tensor& x, const Dims& axe
 Shape reduced_shape(const Shape& shape, const Dims& axes, bool keepdims);
 /// Shape by ReduceAttrs, dtype of input 0.
 void infer_reduced(const InferContext& ctx);
+/// The same, but integers and bool give i64.
+void infer_sum(const InferContext& ctx);
+/// The same, for floating elements only.
+void infer_floating_reduced(const InferContext& ctx);
+/// Throws Error{invalid} when a result would be made of no elements.
+void require_elements(const InferContext& ctx, const Dims& axes);
+/// A result, or its gradient, with the folded axes at size 1: it broadcasts against x.
+Tensor with_folded_axes(const Tensor& y, const TensorMeta& x, const ReduceAttrs& attrs);
+/// A gradient over folded axes, repeated over the elements that were folded; a view.
+Tensor spread_back(const Tensor& g, const TensorMeta& x, const ReduceAttrs& attrs);
+/// How many elements fold into one result.
+int64_t folded_count(const Shape& shape, const Dims& axes);
 void sample_reduce(Samples& samples);
 
 /// The elements of input 0 that fold into one result.

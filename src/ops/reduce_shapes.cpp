@@ -3,6 +3,7 @@
 #include <thalweg/ops/views.h>
 
 #include "base/fail.h"
+#include "ops/infer.h"
 #include "ops/reduce.h"
 #include "ops/samples.h"
 
@@ -43,6 +44,39 @@ void infer_reduced(const InferContext& ctx) {
   const ReduceAttrs& a = ctx.attrs<ReduceAttrs>();
   ctx.out().dtype = ctx.in(0).dtype;
   ctx.out().set_row_major(reduced_shape(ctx.in(0).shape, a.axes, a.keepdims));
+}
+
+void infer_sum(const InferContext& ctx) {
+  infer_reduced(ctx);
+  if (!is_floating(ctx.in(0).dtype)) ctx.out().dtype = DType::i64;
+}
+
+void infer_floating_reduced(const InferContext& ctx) {
+  require_floating(ctx, 0);
+  infer_reduced(ctx);
+}
+
+int64_t folded_count(const Shape& shape, const Dims& axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes) count *= shape[axis];
+  return count;
+}
+
+void require_elements(const InferContext& ctx, const Dims& axes) {
+  const Shape& shape = ctx.in(0).shape;
+  if (folded_count(shape, axes) > 0 || element_count(reduced_shape(shape, axes, false)) == 0) {
+    return;
+  }
+  fail_invalid("{}: no elements along axes {} of shape {}; of nothing it is not defined",
+               ctx.op().name, to_string(axes), to_string(shape));
+}
+
+Tensor with_folded_axes(const Tensor& y, const TensorMeta& x, const ReduceAttrs& a) {
+  return a.keepdims ? y : reshape(y, reduced_shape(x.shape, a.axes, true));
+}
+
+Tensor spread_back(const Tensor& g, const TensorMeta& x, const ReduceAttrs& a) {
+  return broadcast_to(with_folded_axes(g, x, a), x.shape);
 }
 
 ReducedElements::ReducedElements(const TensorMeta& in, const Dims& axes) {

@@ -157,11 +157,11 @@ THALWEG_HOST_DEVICE bool is_finite(Scalar<T> x) {
     return true;
 }
 template <typename T>
-THALWEG_HOST_DEVICE Scalar<T> max(Scalar<T> a, Scalar<T> b) {
+THALWEG_HOST_DEVICE Scalar<T> max(Scalar<T> a, std::type_identity_t<Scalar<T>> b) {
   return a.v > b.v || a.v != a.v ? a : b;
 }
 template <typename T>
-THALWEG_HOST_DEVICE Scalar<T> min(Scalar<T> a, Scalar<T> b) {
+THALWEG_HOST_DEVICE Scalar<T> min(Scalar<T> a, std::type_identity_t<Scalar<T>> b) {
   return a.v < b.v || a.v != a.v ? a : b;
 }
 template <typename T>

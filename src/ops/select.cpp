@@ -1,6 +1,8 @@
 // where, clip, cast and logical_not: point-wise ops whose operands have more than one dtype or an
 // attribute.
 
+#include "ops/select.h"
+
 #include <thalweg/ops/call.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/views.h>
@@ -64,15 +66,6 @@ const Op kWhere{.name = "where",
                 .samples = sample_where};
 
 // --- clip ---
-struct ClipAttrs {
-  double low = 0;
-  double high = 1;
-  static auto fields() {
-    return std::tuple{attr("low", &ClipAttrs::low, "the smallest value"),
-                      attr("high", &ClipAttrs::high, "the largest value")};
-  }
-};
-
 void infer_clip(const InferContext& ctx) {
   require_number(ctx, 0);
   const ClipAttrs& a = ctx.attrs<ClipAttrs>();
@@ -80,7 +73,6 @@ void infer_clip(const InferContext& ctx) {
   infer_like_input(ctx);
 }
 
-// Rows carry no attributes, so the bounds come as two repeated inputs of the loop.
 void reference_clip(const KernelContext& ctx) {
   visit_dtype(ctx.out().meta.dtype, [&](auto zero) {
     using C = ComputeType<decltype(zero)>;

@@ -13,6 +13,12 @@ std::span<const Op* const> pointwise_rows();
 std::span<const Op* const> select_rows();
 std::span<const Op* const> view_rows();
 std::span<const Op* const> reduce_rows();
+std::span<const Op* const> extreme_rows();
+std::span<const Op* const> logic_rows();
+std::span<const Op* const> moment_rows();
+std::span<const Op* const> norm_reduction_rows();
+std::span<const Op* const> product_rows();
+std::span<const Op* const> scan_rows();
 std::span<const Op* const> linear_rows();
 std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
@@ -20,9 +26,30 @@ std::span<const Op* const> pool_rows();
 std::span<const Op* const> index_rows();
 std::span<const Op* const> shape_rows();
 std::span<const Op* const> random_rows();
+std::span<const Op* const> optimizer_rows();
 
-inline constexpr RowSpan kFamilies[] = {pointwise_rows, select_rows, view_rows, reduce_rows,
-                                        linear_rows,    conv_rows,   pool_rows, index_rows,
-                                        shape_rows,     random_rows};
+// One family a line.
+// clang-format off
+inline constexpr RowSpan kFamilies[] = {
+    pointwise_rows,
+    select_rows,
+    view_rows,
+    reduce_rows,
+    extreme_rows,
+    logic_rows,
+    moment_rows,
+    norm_reduction_rows,
+    product_rows,
+    scan_rows,
+    linear_rows,
+    transfer_rows,
+    conv_rows,
+    pool_rows,
+    index_rows,
+    shape_rows,
+    random_rows,
+    optimizer_rows,
+};
+// clang-format on
 
 }  // namespace thalweg

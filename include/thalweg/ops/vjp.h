@@ -14,6 +14,7 @@ class VjpContext {
  public:
   const Op& op() const { return *op_; }
   size_t inputs() const { return needs_.size(); }
+  size_t outputs() const { return grads_.size(); }
   /// True if input i wants its gradient.
   bool needs(size_t i) const { return i < needs_.size() && needs_[i] != 0; }
   /// False if no gradient reached output i: it counts as zeros.

@@ -13,6 +13,9 @@ namespace {
 // LIBXSMM's matrices are column-major: our row-major C = A B is its transpose, B first.
 template <typename T>
 CompiledKernel<T> compile(const MicroShape& s) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx")) return nullptr;  // see clear_upper_halves
+#endif
   constexpr int kNoPrefetch = LIBXSMM_GEMM_PREFETCH_NONE;
   const int flags = s.a_transposed ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE;
   const T alpha = 1, beta = s.adds ? 1 : 0;

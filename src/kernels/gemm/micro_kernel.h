@@ -26,13 +26,22 @@ class MicroKernel {
   /// Looks the shape up in a cache of the thread: a few ns when it was used lately.
   explicit MicroKernel(const MicroShape& shape);
   void operator()(const T* a, const T* b, T* c) const {
-    if (compiled_) [[likely]]
+    if (compiled_) [[likely]] {
       compiled_(b, a, c);
-    else
+      clear_upper_halves();
+    } else {
       run_own(a, b, c);
+    }
   }
 
  private:
+  // Compiled code leaves the upper halves of the vector registers dirty, which makes SSE code after
+  // it, such as ours, many times slower.
+  static void clear_upper_halves() {
+#if defined(__x86_64__)
+    __asm__ volatile("vzeroupper");
+#endif
+  }
   void run_own(const T* a, const T* b, T* c) const;
 
   MicroShape shape_;

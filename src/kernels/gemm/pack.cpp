@@ -35,9 +35,9 @@ HWY_INLINE hn::Vec<D> gather_fours(D d, const float* p, int64_t step) {
 // Four columns of as many rows as a vector has lanes: vector j of the transpose is column j. Rows
 // are taken in four groups, so that after a 4 x 4 transpose in each 128-bit block they are in
 // order.
-HWY_INLINE void transpose_strip(const float* from, int64_t step, float* to, int64_t ld) {
-  const hn::ScalableTag<float> d;
-  const hn::Repartition<uint64_t, decltype(d)> pairs;
+template <class D>
+HWY_INLINE void transpose_strip(D d, const float* from, int64_t step, float* to, int64_t ld) {
+  const hn::Repartition<uint64_t, D> pairs;
   const auto r0 = gather_fours(d, from, 4 * step);
   const auto r1 = gather_fours(d, from + step, 4 * step);
   const auto r2 = gather_fours(d, from + 2 * step, 4 * step);
@@ -52,21 +52,43 @@ HWY_INLINE void transpose_strip(const float* from, int64_t step, float* to, int6
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * ld);
 }
 
-// to[k * ld + i] = from[i * step + k] for i < columns, k < rows. Returns the number of columns
-// done.
-int64_t transpose_columns(const float* from, int64_t step, int64_t rows, int64_t columns, float* to,
-                          int64_t ld) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
-  int64_t i = 0;
-  for (; i + lanes <= columns; i += lanes) {
-    const float* strip = from + i * step;
-    int64_t k = 0;
-    for (; k + 4 <= rows; k += 4) transpose_strip(strip + k, step, to + k * ld + i, ld);
-    for (; k < rows; ++k) {
-      for (int64_t l = 0; l < lanes; ++l) to[k * ld + i + l] = strip[l * step + k];
+// Strips that would reach beyond the last row or column begin earlier instead, and write some
+// elements twice.
+template <class D>
+HWY_INLINE void transpose_block(D d, const float* from, int64_t step, int64_t rows, int64_t columns,
+                                float* to, int64_t ld) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < columns; i += lanes) {
+    const int64_t column = std::min(i, columns - lanes);
+    for (int64_t k = 0; k < rows; k += 4) {
+      const int64_t row = std::min(k, rows - 4);
+      transpose_strip(d, from + column * step + row, step, to + row * ld + column, ld);
     }
   }
-  return i;
+}
+
+// to[k * ld + i] = from[i * step + k] for i < columns, k < rows, at least 4 each. Some rows at a
+// time, so that lines of `to` are written whole while they are in the first cache.
+template <class D>
+void transpose_by(D d, const float* from, int64_t step, int64_t rows, int64_t columns, float* to,
+                  int64_t ld) {
+  constexpr int64_t kRows = 32;
+  for (int64_t k = 0; k < rows; k += kRows) {
+    const int64_t row = std::min(k, std::max<int64_t>(rows - 4, 0));
+    transpose_block(d, from + row, step, std::min(kRows, rows - row), columns, to + row * ld, ld);
+  }
+}
+
+void transpose(const float* from, int64_t step, int64_t rows, int64_t columns, float* to,
+               int64_t ld) {
+  const hn::ScalableTag<float> whole;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(whole));
+  if (columns >= lanes)
+    transpose_by(whole, from, step, rows, columns, to, ld);
+  else if (columns >= 8)
+    transpose_by(hn::CappedTag<float, 8>(), from, step, rows, columns, to, ld);
+  else
+    transpose_by(hn::CappedTag<float, 4>(), from, step, rows, columns, to, ld);
 }
 
 }  // namespace
@@ -77,7 +99,7 @@ HWY_AFTER_NAMESPACE();
 namespace thalweg::gemm {
 namespace {
 
-HWY_EXPORT(transpose_columns);
+HWY_EXPORT(transpose);
 
 template <typename T>
 void pack_any(const Matrix<T>& from, int64_t rows, int64_t columns, T* to, int64_t ld) {
@@ -102,13 +124,10 @@ void pack_any(const Matrix<T>& from, int64_t rows, int64_t columns, T* to, int64
 }  // namespace
 
 void pack(const Matrix<float>& from, int64_t rows, int64_t columns, float* to, int64_t ld) {
-  int64_t done = 0;
-  if (from.row == 1 && from.column != 1) {
-    done = HWY_DYNAMIC_DISPATCH(transpose_columns)(from.data, from.column, rows, columns, to, ld);
-  }
-  if (done < columns) {
-    pack_any({from.data + done * from.column, from.row, from.column}, rows, columns - done,
-             to + done, ld);
+  if (from.row == 1 && rows >= 4 && columns >= 4) {
+    HWY_DYNAMIC_DISPATCH(transpose)(from.data, from.column, rows, columns, to, ld);
+  } else {
+    pack_any(from, rows, columns, to, ld);
   }
 }
 

@@ -4,8 +4,7 @@
 
 namespace thalweg::gemm {
 
-/// Copies a rows x columns matrix to row-major order with row stride `ld`. Writes up to
-/// 63 bytes beyond the last column of each row if ld leaves room for them.
+/// Copies a rows x columns matrix to row-major order with row stride `ld`.
 void pack(const Matrix<float>& from, int64_t rows, int64_t columns, float* to, int64_t ld);
 void pack(const Matrix<double>& from, int64_t rows, int64_t columns, double* to, int64_t ld);
 

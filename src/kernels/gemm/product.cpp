@@ -1,26 +1,35 @@
 #include "kernels/gemm/product.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <thalweg/base/threads.h>
-#include <thalweg/device/memory.h>
 
+#include "kernels/gemm/dot.h"
 #include "kernels/gemm/micro_kernel.h"
 #include "kernels/gemm/pack.h"
+#include "kernels/scratch.h"
 
 namespace thalweg::gemm {
 namespace {
 
-// Tiles are of these sizes, but for the last of each row, which takes the rest along: up to twice.
+// Tiles of C where B is read in place. Here and below, the last piece of a range takes the rest
+// along and is up to twice as long.
 constexpr int64_t kRows = 64;
 constexpr int64_t kColumns = 256;
 constexpr int64_t kDepth = 384;
-// A packed B consists of panels this wide, each contiguous.
-constexpr int64_t kPanel = 64;
 // Up to this many elements B stays in the second-level cache and is read where it lies.
 constexpr int64_t kCachedElements = 64 * 1024;
-// On the stack of a product that needs B in another order.
-constexpr int64_t kStackElements = 4096;
+// Otherwise pieces of B are packed on the stack, and meet as many rows as make that cheap. For few
+// rows a piece stays in the first-level cache, where it is packed twice as fast; for many it is
+// deeper, since C is read and written once per piece.
+constexpr int64_t kPanel = 64;
+constexpr int64_t kPackedRows = 256;
+constexpr int64_t kShallow = 64;
+constexpr int64_t kDeep = 192;
+constexpr int64_t kPackedElements = 2 * kDeep * kPanel;
+// So few rows or columns are products of a matrix and single vectors.
+constexpr int64_t kVectors = 3;
 
 constexpr double kFlopsPerNs = 60;
 
@@ -33,17 +42,6 @@ struct Cut {
 };
 
 template <typename T>
-class Scratch {
- public:
-  explicit Scratch(int64_t elements)
-      : storage_(Storage::allocate(Device::cpu(), static_cast<size_t>(elements) * sizeof(T))) {}
-  T* data() const { return static_cast<T*>(storage_->data()); }
-
- private:
-  IntrusivePtr<Storage> storage_;
-};
-
-template <typename T>
 const T* at(const Matrix<T>& matrix, int64_t i, int64_t j) {
   return matrix.data + i * matrix.row + j * matrix.column;
 }
@@ -53,17 +51,12 @@ Matrix<T> part(const Matrix<T>& matrix, int64_t i, int64_t j) {
   return {at(matrix, i, j), matrix.row, matrix.column};
 }
 
-// Strides of dimensions of size 1 say nothing: make them those of a row-major or column-major
+// The stride of a dimension of size 1 says nothing: make it that of a row-major or column-major
 // matrix.
 template <typename T>
 void normalize(Matrix<T>& matrix, int64_t rows, int64_t columns) {
   if (columns == 1) matrix.column = 1;
-  if (rows == 1) {
-    if (matrix.column == 1)
-      matrix.row = columns;
-    else
-      matrix.row = 1;
-  }
+  if (rows == 1) matrix.row = matrix.column == 1 ? columns : 1;
 }
 
 constexpr int64_t kMaxStride = INT32_MAX;
@@ -78,155 +71,166 @@ bool has_columns(const Matrix<T>& matrix, int64_t rows) {
   return matrix.row == 1 && matrix.column >= rows && matrix.column <= kMaxStride;
 }
 
+// `work` is a tile's multiplications.
+template <typename F>
+void tiles(int64_t count, int64_t work, F&& f) {
+  parallel_tiles(count, static_cast<double>(2 * work) / kFlopsPerNs, f);
+}
+
 template <typename T>
-void set_rows(T* c, int64_t c_row, int64_t rows, int64_t columns, const T* bias, int64_t stride) {
-  for (int64_t i = 0; i < rows; ++i, c += c_row) {
+void set_rows(const Product<T>& p, int64_t i, int64_t rows, int64_t j, int64_t columns) {
+  const T* bias = p.bias ? p.bias + j * p.bias_stride : nullptr;
+  T* c = p.c + i * p.c_row + j;
+  for (int64_t row = 0; row < rows; ++row, c += p.c_row) {
     if (!bias) {
       std::fill_n(c, columns, T(0));
-    } else if (stride == 1) {
+    } else if (p.bias_stride == 1) {
       std::copy_n(bias, columns, c);
     } else {
-      for (int64_t j = 0; j < columns; ++j) c[j] = bias[j * stride];
+      for (int64_t k = 0; k < columns; ++k) c[k] = bias[k * p.bias_stride];
     }
   }
 }
 
-// One product, cut into the tiles of C.
+// A bias is what the sums of a tile begin with.
 template <typename T>
-class Blocked {
- public:
-  explicit Blocked(const Product<T>& p) : p_(p), rows_{p.m, kRows}, depth_{p.k, kDepth} {
-    normalize(p_.a, p.m, p.k);
-    normalize(p_.b, p.k, p.n);
-    a_in_place_ = has_rows(p_.a, p.k) || has_columns(p_.a, p.m);
-  }
+void begin_rows(const Product<T>& p, int64_t i, int64_t rows, int64_t j, int64_t columns) {
+  if (p.bias) set_rows(p, i, rows, j, columns);
+}
 
-  void run() {
-    if (is_tiny()) return run_tiny();
-    if (has_rows(p_.b, p_.n) && (p_.k * p_.n <= kCachedElements || p_.m < 16)) return run_direct();
-    run_packed();
-  }
+template <typename T>
+struct Tile {
+  int64_t m, n, k;
+  Matrix<T> a;
+  const T* b;
+  int64_t ldb;
+  T* c;
+  int64_t ldc;
+  bool adds;
 
- private:
-  bool is_tiny() const {
-    return a_in_place_ && p_.m < 2 * kRows && p_.n < 2 * kPanel && p_.k * p_.n <= kStackElements;
-  }
-
-  void run_tiny() {
-    start_rows(0, p_.m, 0, p_.n);
-    if (has_rows(p_.b, p_.n)) {
-      multiply_tile(p_.a, p_.m, p_.k, p_.b.data, p_.b.row, p_.n, p_.c, p_.bias);
-    } else {
-      alignas(64) T packed[kStackElements];
-      pack(p_.b, p_.k, p_.n, packed, p_.n);
-      multiply_tile(p_.a, p_.m, p_.k, packed, p_.n, p_.n, p_.c, p_.bias);
-    }
-  }
-
-  void run_direct() {
-    const Cut columns{p_.n, kColumns};
-    tiles(rows_.count() * columns.count(), kRows * kColumns * p_.k, [&](int64_t tile) {
-      const int64_t row_tile = tile / columns.count(), column_tile = tile % columns.count();
-      const int64_t i = rows_.begin(row_tile), m = rows_.length(row_tile);
-      const int64_t j = columns.begin(column_tile), n = columns.length(column_tile);
-      start_rows(i, m, j, n);
-      for (int64_t d = 0; d < depth_.count(); ++d) {
-        const int64_t k = depth_.begin(d);
-        multiply_rows(i, m, d, at(p_.b, k, j), p_.b.row, n, j);
-      }
-    });
-  }
-
-  void run_packed() {
-    const Cut columns{p_.n, kColumns};
-    const int64_t panels = (p_.n + kPanel - 1) / kPanel;
-    // A whole vector may be written behind the last column.
-    const int64_t ld = p_.n < kPanel ? (p_.n + 15) / 16 * 16 : kPanel;
-    const int64_t most_k = depth_.length(depth_.count() - 1);
-    const Scratch<T> scratch(panels * most_k * ld);
-    for (int64_t d = 0; d < depth_.count(); ++d) {
-      const int64_t k = depth_.begin(d), length = depth_.length(d);
-      tiles(panels, length * ld * 16, [&](int64_t panel) {
-        const int64_t j = panel * kPanel;
-        pack(part(p_.b, k, j), length, std::min(kPanel, p_.n - j),
-             scratch.data() + panel * length * ld, ld);
-      });
-      tiles(rows_.count() * columns.count(), kRows * kColumns * length, [&](int64_t tile) {
-        const int64_t row_tile = tile / columns.count(), column_tile = tile % columns.count();
-        const int64_t begin = columns.begin(column_tile);
-        packed_tile(row_tile, d, begin, begin + columns.length(column_tile), scratch.data(), ld);
-      });
-    }
-  }
-
-  void packed_tile(int64_t row_tile, int64_t d, int64_t begin, int64_t end, const T* packed,
-                   int64_t ld) {
-    const int64_t i = rows_.begin(row_tile), m = rows_.length(row_tile);
-    const int64_t length = depth_.length(d);
-    if (d == 0) start_rows(i, m, begin, end - begin);
-    with_rows_of_a(i, m, d, [&](const Matrix<T>& a) {
-      for (int64_t j = begin; j < end; j += kPanel) {
-        multiply_tile(a, m, length, packed + j / kPanel * length * ld, ld,
-                      std::min(kPanel, end - j), p_.c + i * p_.c_row + j, d > 0 || p_.bias);
-      }
-    });
-  }
-
-  void multiply_rows(int64_t i, int64_t m, int64_t d, const T* b, int64_t ldb, int64_t n,
-                     int64_t j) {
-    with_rows_of_a(i, m, d, [&](const Matrix<T>& a) {
-      multiply_tile(a, m, depth_.length(d), b, ldb, n, p_.c + i * p_.c_row + j, d > 0 || p_.bias);
-    });
-  }
-
-  // Gives f the part of A for m rows and piece d of the depth, in a form that kernels read.
-  template <typename F>
-  void with_rows_of_a(int64_t i, int64_t m, int64_t d, F&& f) {
-    const Matrix<T> a = part(p_.a, i, depth_.begin(d));
-    if (a_in_place_) return f(a);
-    const int64_t length = depth_.length(d);
-    const Scratch<T> copy(m * length);
-    pack(a, m, length, copy.data(), length);
-    f(Matrix<T>{copy.data(), length, 1});
-  }
-
-  void multiply_tile(const Matrix<T>& a, int64_t m, int64_t k, const T* b, int64_t ldb, int64_t n,
-                     T* c, bool adds) {
+  void run() const {
     const bool transposed = a.column != 1;
-    const MicroShape shape{.m = static_cast<int32_t>(m),
-                           .n = static_cast<int32_t>(n),
-                           .k = static_cast<int32_t>(k),
-                           .lda = static_cast<int32_t>(transposed ? a.column : a.row),
-                           .ldb = static_cast<int32_t>(ldb),
-                           .ldc = static_cast<int32_t>(p_.c_row),
-                           .a_transposed = transposed,
-                           .adds = adds};
-    const MicroKernel<T> kernel(shape);
+    const MicroKernel<T> kernel({.m = static_cast<int32_t>(m),
+                                 .n = static_cast<int32_t>(n),
+                                 .k = static_cast<int32_t>(k),
+                                 .lda = static_cast<int32_t>(transposed ? a.column : a.row),
+                                 .ldb = static_cast<int32_t>(ldb),
+                                 .ldc = static_cast<int32_t>(ldc),
+                                 .a_transposed = transposed,
+                                 .adds = adds});
     kernel(a.data, b, c);
   }
-
-  // A bias is what the sum of a tile begins with.
-  void start_rows(int64_t i, int64_t m, int64_t j, int64_t n) {
-    if (!p_.bias) return;
-    set_rows(p_.c + i * p_.c_row + j, p_.c_row, m, n, p_.bias + j * p_.bias_stride, p_.bias_stride);
-  }
-
-  // `work` is a tile's multiplications.
-  template <typename F>
-  void tiles(int64_t count, int64_t work, F&& f) {
-    parallel_tiles(count, static_cast<double>(2 * work) / kFlopsPerNs, f);
-  }
-
-  Product<T> p_;
-  Cut rows_, depth_;
-  bool a_in_place_ = false;
 };
 
 template <typename T>
-void multiply_any(const Product<T>& p) {
+void multiply_in_place(const Product<T>& p) {
+  const Cut rows{p.m, kRows}, columns{p.n, kColumns}, depth{p.k, kDepth};
+  tiles(rows.count() * columns.count(), kRows * kColumns * p.k, [&](int64_t tile) {
+    const int64_t row_tile = tile / columns.count(), column_tile = tile % columns.count();
+    const int64_t i = rows.begin(row_tile), m = rows.length(row_tile);
+    const int64_t j = columns.begin(column_tile), n = columns.length(column_tile);
+    begin_rows(p, i, m, j, n);
+    for (int64_t d = 0; d < depth.count(); ++d) {
+      const int64_t k = depth.begin(d);
+      Tile<T>{m,
+              n,
+              depth.length(d),
+              part(p.a, i, k),
+              at(p.b, k, j),
+              p.b.row,
+              p.c + i * p.c_row + j,
+              p.c_row,
+              d > 0 || p.bias}
+          .run();
+    }
+  });
+}
+
+template <typename T>
+void multiply_packed(const Product<T>& p) {
+  const Cut groups{p.m, kPackedRows}, depth{p.k, p.m < 2 * kRows ? kShallow : kDeep};
+  const int64_t panels = (p.n + kPanel - 1) / kPanel;
+  tiles(groups.count() * panels, kPackedRows * kPanel * p.k, [&](int64_t tile) {
+    const int64_t group = tile / panels, j = tile % panels * kPanel;
+    const int64_t first = groups.begin(group), n = std::min(kPanel, p.n - j);
+    const Cut rows{groups.length(group), kRows};
+    begin_rows(p, first, rows.total, j, n);
+    alignas(64) T packed[kPackedElements];
+    for (int64_t d = 0; d < depth.count(); ++d) {
+      const int64_t k = depth.begin(d), length = depth.length(d);
+      pack(part(p.b, k, j), length, n, packed, n);
+      for (int64_t r = 0; r < rows.count(); ++r) {
+        const int64_t i = first + rows.begin(r);
+        Tile<T>{rows.length(r),        n,       length,         part(p.a, i, k), packed, n,
+                p.c + i * p.c_row + j, p.c_row, d > 0 || p.bias}
+            .run();
+      }
+    }
+  });
+}
+
+// C = A B where the sums run along rows of A and columns of B that are contiguous, and A has few
+// rows.
+template <typename T>
+void multiply_few_rows(const Product<T>& p) {
+  const Cut columns{p.n, kColumns};
+  tiles(columns.count(), p.m * kColumns * p.k * 4, [&](int64_t tile) {
+    const int64_t j = columns.begin(tile), n = columns.length(tile);
+    begin_rows(p, 0, p.m, j, n);
+    for (int64_t i = 0; i < p.m; ++i) {
+      dot_rows(at(p.b, 0, j), p.b.column, n, at(p.a, i, 0), p.k, p.c + i * p.c_row + j, 1, p.bias);
+    }
+  });
+}
+
+template <typename T>
+void multiply_few_columns(const Product<T>& p) {
+  const Cut rows{p.m, kColumns};
+  tiles(rows.count(), p.n * kColumns * p.k * 4, [&](int64_t tile) {
+    const int64_t i = rows.begin(tile), m = rows.length(tile);
+    begin_rows(p, i, m, 0, p.n);
+    for (int64_t j = 0; j < p.n; ++j) {
+      dot_rows(at(p.a, i, 0), p.a.row, m, at(p.b, 0, j), p.k, p.c + i * p.c_row + j, p.c_row,
+               p.bias);
+    }
+  });
+}
+
+template <typename T>
+void multiply_with_copy_of_a(Product<T> p) {
+  const Scratch<T> copy(p.m * p.k);
+  pack(p.a, p.m, p.k, copy.data(), p.k);
+  p.a = {copy.data(), p.k, 1};
+  multiply(p);
+}
+
+// A column is the row of the transpose.
+template <typename T>
+Product<T> transposed(const Product<T>& p) {
+  Product<T> t = p;
+  std::swap(t.m, t.n);
+  t.a = {p.b.data, p.b.column, p.b.row};
+  t.b = {p.a.data, p.a.column, p.a.row};
+  t.c_row = p.m;
+  t.bias_stride = 0;
+  return t;
+}
+
+template <typename T>
+void multiply_any(Product<T> p) {
   if (p.m == 0 || p.n == 0) return;
-  if (p.k == 0) return set_rows(p.c, p.c_row, p.m, p.n, p.bias, p.bias_stride);
-  Blocked<T>(p).run();
+  if (p.k == 0) return set_rows(p, 0, p.m, 0, p.n);
+  if (p.n == 1 && p.c_row == 1 && p.m > 1) return multiply_any(transposed(p));
+  normalize(p.a, p.m, p.k);
+  normalize(p.b, p.k, p.n);
+  const bool a_rows = has_rows(p.a, p.k), b_rows = has_rows(p.b, p.n);
+  if (!a_rows && !has_columns(p.a, p.m)) return multiply_with_copy_of_a(p);
+  if (a_rows && has_columns(p.b, p.k)) {
+    if (p.m <= kVectors) return multiply_few_rows(p);
+    if (p.n <= kVectors) return multiply_few_columns(p);
+  }
+  if (b_rows && (p.k * p.n <= kCachedElements || p.m < 16)) return multiply_in_place(p);
+  multiply_packed(p);
 }
 
 }  // namespace

@@ -12,5 +12,8 @@ namespace thalweg::simd {
 
 /// False on a processor that is older than the least of the targets above.
 bool is_supported();
+/// Fills all tables of this folder with the loops of the best target that the processor has; again
+/// when tests have named another one.
+void choose_target();
 
 }  // namespace thalweg::simd

@@ -1,0 +1,21 @@
+// clang-format off
+#include "kernels/simd/targets.h"
+#include <hwy/highway.h>
+// clang-format on
+
+#include "kernels/cpu.h"
+#include "kernels/simd/pointwise.h"
+
+namespace thalweg {
+
+bool simd::is_supported() { return (hwy::SupportedTargets() & HWY_TARGETS) != 0; }
+
+void simd::choose_target() { choose_pointwise_target(); }
+
+void register_simd_kernels() {
+  if (!simd::is_supported()) return;
+  simd::choose_target();
+  simd::register_pointwise();
+}
+
+}  // namespace thalweg

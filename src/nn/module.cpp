@@ -1,0 +1,144 @@
+#include <cstdlib>
+#include <ostream>
+#include <typeinfo>
+
+#include <cxxabi.h>
+
+#include <thalweg/base/philox.h>
+#include <thalweg/base/random.h>
+#include <thalweg/nn/module.h>
+
+#include "base/fail.h"
+
+namespace thalweg::nn {
+namespace {
+
+std::string joined(const std::string& path, std::string_view name) {
+  return path.empty() ? std::string(name) : path + "." + std::string(name);
+}
+
+void visit_children(Module& module, Members::OnModule visit) {
+  Members members([](std::string_view, Parameter&) {}, visit);
+  module.members(members);
+}
+
+void visit_parameters(Module& module, Members::OnParameter visit) {
+  Members members(visit, [](std::string_view, Module&) {});
+  module.members(members);
+}
+
+void walk_from(const std::string& path, Module& module,
+               FunctionRef<void(const std::string&, Module&)> visit) {
+  visit(path, module);
+  visit_children(module, [&](std::string_view name, Module& child) {
+    walk_from(joined(path, name), child, visit);
+  });
+}
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : symbol;
+  std::free(text);
+  return name;
+}
+
+// "Mlp" of "app::(anonymous namespace)::Mlp"; template arguments stay as they are.
+std::string without_namespaces(const std::string& name) {
+  const size_t colons = name.rfind("::", name.find('<'));
+  return colons == std::string::npos ? name : name.substr(colons + 2);
+}
+
+std::string indented(const std::string& text) {
+  std::string result;
+  for (char c : text) {
+    result += c;
+    if (c == '\n') result += "  ";
+  }
+  return result;
+}
+
+}  // namespace
+
+Tensor Module::forward(const Tensor&) {
+  fail_invalid(
+      "{}: takes no single tensor; call it with the arguments it declares, or override "
+      "forward(const Tensor&)",
+      type_name());
+}
+
+std::string Module::type_name() const {
+  return without_namespaces(demangled(typeid(*this).name()));
+}
+
+std::string Module::describe() {
+  std::string lines;
+  visit_children(*this, [&](std::string_view name, Module& child) {
+    lines += fmt::format("\n  ({}): {}", name, indented(child.describe()));
+  });
+  return lines.empty() ? type_name() + "()" : fmt::format("{}({}\n)", type_name(), lines);
+}
+
+ParameterList Module::parameters() {
+  std::vector<NamedParameter> items;
+  walk([&](const std::string& path, Module& module) {
+    visit_parameters(module, [&](std::string_view name, Parameter& parameter) {
+      const std::string full = joined(path, name);
+      for (NamedParameter& item : items) {
+        if (item.parameter == parameter) {
+          item.aliases.push_back(full);
+          return;
+        }
+      }
+      items.push_back({full, parameter, {}});
+    });
+  });
+  return ParameterList(std::move(items));
+}
+
+void Module::initialize(const init::Initializer& init, InitializeOptions options) {
+  uint64_t seed = 0;
+  if (options.seed) {
+    seed = *options.seed;
+  } else {
+    const RandomState state = reserve_random(1);
+    seed = derive_seed(state.seed, state.offset);
+  }
+  for (const NamedParameter& item : parameters()) {
+    if (item.parameter.has_data() && !options.reset) continue;
+    item.parameter.initialize(item.name, seed, init, options.device);
+  }
+}
+
+void Module::cast(DType dtype) {
+  visit_parameters(*this, [&](std::string_view, Parameter& parameter) { parameter.cast(dtype); });
+  visit_children(*this, [&](std::string_view, Module& child) { child.cast(dtype); });
+}
+
+void Module::to(Device device) {
+  require_available(device);
+  for (const NamedParameter& item : parameters()) item.parameter.to(device);
+}
+
+void Module::walk(FunctionRef<void(const std::string& path, Module& module)> visit) {
+  walk_from("", *this, visit);
+}
+
+void Module::apply(FunctionRef<void(Module& module)> f) {
+  visit_children(*this, [&](std::string_view, Module& child) { child.apply(f); });
+  f(*this);
+}
+
+HookHandle Module::add_pre_hook(PreHook hook) {
+  if (!hooks_) hooks_ = std::make_shared<HookList>();
+  return HookHandle(hooks_, hooks_->add(std::move(hook), nullptr));
+}
+
+HookHandle Module::add_hook(Hook hook) {
+  if (!hooks_) hooks_ = std::make_shared<HookList>();
+  return HookHandle(hooks_, hooks_->add(nullptr, std::move(hook)));
+}
+
+std::ostream& operator<<(std::ostream& out, Module& module) { return out << module.describe(); }
+
+}  // namespace thalweg::nn
