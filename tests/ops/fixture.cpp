@@ -21,11 +21,21 @@ const Json& fixtures(const std::string& name) {
   return at->second;
 }
 
+namespace {
+
+// JSON has no word for what is no number: null stands for NaN, "inf" and "-inf" for themselves.
+double element(const Json& v) {
+  if (v.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  return v.is_string() ? std::stod(v.get<std::string>()) : v.get<double>();
+}
+
+}  // namespace
+
 Tensor array(const Json& value, DType dtype) {
   if (value.is_null()) return {};
   std::vector<double> elements;
   for (const Json& v : value.at("data")) {
-    elements.push_back(v.is_null() ? std::numeric_limits<double>::quiet_NaN() : v.get<double>());
+    elements.push_back(element(v));
   }
   return cast(Tensor::of(elements, dims(value.at("shape"))), dtype);
 }
