@@ -50,7 +50,8 @@ struct Simd {
   friend HWY_INLINE Simd operator*(Simd a, Simd b) { return hn::Mul(a.v, b.v); }
   friend HWY_INLINE Simd operator/(Simd a, Simd b) { return hn::Div(a.v, b.v); }
   friend HWY_INLINE Mask operator==(Simd a, Simd b) { return {hn::Eq(a.v, b.v)}; }
-  friend HWY_INLINE Mask operator!=(Simd a, Simd b) { return {hn::Ne(a.v, b.v)}; }
+  // Not hn::Ne, which is false for NaN on x86.
+  friend HWY_INLINE Mask operator!=(Simd a, Simd b) { return !(a == b); }
   friend HWY_INLINE Mask operator<(Simd a, Simd b) { return {hn::Lt(a.v, b.v)}; }
   friend HWY_INLINE Mask operator<=(Simd a, Simd b) { return {hn::Le(a.v, b.v)}; }
   friend HWY_INLINE Mask operator>(Simd a, Simd b) { return {hn::Gt(a.v, b.v)}; }
