@@ -4,6 +4,7 @@ namespace thalweg {
 
 void register_cpu_kernels() {
   register_gemm_kernels();
+  register_conv_kernels();
   register_simd_kernels();
 }
 

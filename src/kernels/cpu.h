@@ -7,6 +7,8 @@ void register_cpu_kernels();
 
 /// matmul and linear.
 void register_gemm_kernels();
+/// The convolution family.
+void register_conv_kernels();
 /// Point-wise ops, reductions and others whose loops are our own SIMD.
 void register_simd_kernels();
 

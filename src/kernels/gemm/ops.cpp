@@ -5,6 +5,7 @@
 #include "kernels/cpu.h"
 #include "kernels/gemm/operand.h"
 #include "kernels/gemm/product.h"
+#include "kernels/simd/targets.h"
 #include "ops/compose.h"
 #include "tensor/copy.h"
 
@@ -121,6 +122,7 @@ void run_linear(const KernelContext& ctx) {
 }  // namespace
 
 void register_gemm_kernels() {
+  if (!simd::is_supported()) return;
   add_kernel("matmul", DeviceKind::cpu, {"blocked", refuse, run_matmul});
   add_kernel("linear", DeviceKind::cpu, {"blocked", refuse, run_linear});
 }

@@ -92,7 +92,12 @@ void set_rows(const Product<T>& p, int64_t i, int64_t rows, int64_t j, int64_t c
   }
 }
 
-// A bias is what the sums of a tile begin with.
+// True if C holds what the sums begin with.
+template <typename T>
+bool continues(const Product<T>& p) {
+  return p.bias || p.adds;
+}
+
 template <typename T>
 void begin_rows(const Product<T>& p, int64_t i, int64_t rows, int64_t j, int64_t columns) {
   if (p.bias) set_rows(p, i, rows, j, columns);
@@ -140,7 +145,7 @@ void multiply_in_place(const Product<T>& p) {
               p.b.row,
               p.c + i * p.c_row + j,
               p.c_row,
-              d > 0 || p.bias}
+              d > 0 || continues(p)}
           .run();
     }
   });
@@ -161,8 +166,9 @@ void multiply_packed(const Product<T>& p) {
       pack(part(p.b, k, j), length, n, packed, n);
       for (int64_t r = 0; r < rows.count(); ++r) {
         const int64_t i = first + rows.begin(r);
-        Tile<T>{rows.length(r),        n,       length,         part(p.a, i, k), packed, n,
-                p.c + i * p.c_row + j, p.c_row, d > 0 || p.bias}
+        Tile<T>{rows.length(r),        n,       length,
+                part(p.a, i, k),       packed,  n,
+                p.c + i * p.c_row + j, p.c_row, d > 0 || continues(p)}
             .run();
       }
     }
@@ -178,7 +184,8 @@ void multiply_few_rows(const Product<T>& p) {
     const int64_t j = columns.begin(tile), n = columns.length(tile);
     begin_rows(p, 0, p.m, j, n);
     for (int64_t i = 0; i < p.m; ++i) {
-      dot_rows(at(p.b, 0, j), p.b.column, n, at(p.a, i, 0), p.k, p.c + i * p.c_row + j, 1, p.bias);
+      dot_rows(at(p.b, 0, j), p.b.column, n, at(p.a, i, 0), p.k, p.c + i * p.c_row + j, 1,
+               continues(p));
     }
   });
 }
@@ -191,7 +198,7 @@ void multiply_few_columns(const Product<T>& p) {
     begin_rows(p, i, m, 0, p.n);
     for (int64_t j = 0; j < p.n; ++j) {
       dot_rows(at(p.a, i, 0), p.a.row, m, at(p.b, 0, j), p.k, p.c + i * p.c_row + j, p.c_row,
-               p.bias);
+               continues(p));
     }
   });
 }
@@ -219,7 +226,10 @@ Product<T> transposed(const Product<T>& p) {
 template <typename T>
 void multiply_any(Product<T> p) {
   if (p.m == 0 || p.n == 0) return;
-  if (p.k == 0) return set_rows(p, 0, p.m, 0, p.n);
+  if (p.k == 0) {
+    if (!p.adds) set_rows(p, 0, p.m, 0, p.n);
+    return;
+  }
   if (p.n == 1 && p.c_row == 1 && p.m > 1) return multiply_any(transposed(p));
   normalize(p.a, p.m, p.k);
   normalize(p.b, p.k, p.n);

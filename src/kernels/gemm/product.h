@@ -16,8 +16,8 @@ struct Matrix {
   int64_t column = 0;
 };
 
-/// C [m, n] = A [m, k] B [k, n], plus bias [n] in each row if there is one. C is row-major and
-/// overlaps no operand.
+/// C [m, n] = A [m, k] B [k, n], plus bias [n] in each row if there is one; or C += A B. C is
+/// row-major and overlaps no operand.
 template <typename T>
 struct Product {
   int64_t m = 0, n = 0, k = 0;
@@ -26,6 +26,7 @@ struct Product {
   int64_t c_row = 0;
   const T* bias = nullptr;
   int64_t bias_stride = 1;
+  bool adds = false;  // to what C holds; without a bias
 };
 
 void multiply(const Product<float>& product);
