@@ -3,7 +3,6 @@
 #include "ops/conv_reference.h"
 
 #include "ops/conv.h"
-#include "ops/scalar.h"
 #include "ops/sums.h"
 
 namespace thalweg {
@@ -50,48 +49,40 @@ void for_each_product(const ConvProblem& p, F&& f) {
   }
 }
 
-template <typename T>
-double load(const T* data, int64_t at) {
-  return static_cast<double>(static_cast<ComputeType<T>>(data[at]));
-}
-
 template <typename T, Result kResult>
-void sum_products(const KernelContext& ctx, ConvProblem p, double* sums) {
+void sum_products(const KernelContext& ctx, ConvProblem p, Scratch<double>& sums) {
   const T *a = ctx.in(0).as<T>(), *b = ctx.in(1).as<T>();
   if constexpr (kResult == Result::x) {
     p.x = row_major_strides(p.groups * p.in_channels, p.in);
-    for_each_product(p, [&](Product at) { sums[at.x] += load(a, at.y) * load(b, at.w); });
+    for_each_product(p, [&](Product at) { sums[at.x] += as_double(a[at.y]) * as_double(b[at.w]); });
   } else if constexpr (kResult == Result::w) {
     p.w = row_major_strides(p.in_channels, p.kernel);
-    for_each_product(p, [&](Product at) { sums[at.w] += load(a, at.x) * load(b, at.y); });
+    for_each_product(p, [&](Product at) { sums[at.w] += as_double(a[at.x]) * as_double(b[at.y]); });
   } else {
     p.y = row_major_strides(p.groups * p.out_channels, p.out);
-    for_each_product(p, [&](Product at) { sums[at.y] += load(a, at.x) * load(b, at.w); });
+    for_each_product(p, [&](Product at) { sums[at.y] += as_double(a[at.x]) * as_double(b[at.w]); });
   }
 }
 
 template <typename T>
-void start_with_bias(const KernelContext& ctx, std::vector<double>& sums) {
+void start_with_bias(const KernelContext& ctx, Scratch<double>& sums) {
   const Shape& shape = ctx.out().meta.shape;
   int64_t area = 1;
   for (size_t i = 2; i < shape.size(); ++i) area *= shape[i];
   const T* bias = ctx.in(2).as<T>();
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const int64_t channel = static_cast<int64_t>(i) / area % shape[1];
-    sums[i] = load(bias, channel * ctx.in(2).meta.strides[0]);
+  for (int64_t i = 0; i < sums.size(); ++i) {
+    sums[i] = as_double(bias[i / area % shape[1] * ctx.in(2).meta.strides[0]]);
   }
 }
 
 template <Result kResult>
 void reference(const KernelContext& ctx) {
-  visit_dtype(ctx.out().meta.dtype, [&](auto zero) {
+  visit_floating(ctx.out().meta.dtype, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_floating_point_v<ComputeType<T>>) {
-      std::vector<double> sums(static_cast<size_t>(ctx.out().meta.size()));
-      if (ctx.has(2)) start_with_bias<T>(ctx, sums);
-      sum_products<T, kResult>(ctx, conv_problem(ctx), sums.data());
-      store_sums<T>(ctx.out(), sums);
-    }
+    Scratch<double> sums(ctx.out().meta.size(), 0);
+    if (ctx.has(2)) start_with_bias<T>(ctx, sums);
+    sum_products<T, kResult>(ctx, conv_problem(ctx), sums);
+    store_sums<T>(ctx.out(), sums);
   });
 }
 

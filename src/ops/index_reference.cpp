@@ -3,11 +3,12 @@
 #include "ops/index_reference.h"
 
 #include <cstring>
+#include <optional>
 
 #include <thalweg/base/threads.h>
 
 #include "ops/index_values.h"
-#include "ops/scalar.h"
+#include "ops/reference.h"
 #include "ops/walk.h"
 #include "tensor/copy.h"
 
@@ -29,8 +30,8 @@ class Sums {
  public:
   Sums(T* out, int64_t count) : out_(out), count_(count) {
     if constexpr (kWider) {
-      storage_ = Storage::allocate(Device::cpu(), static_cast<size_t>(count) * sizeof(Sum<T>));
-      data_ = static_cast<Sum<T>*>(storage_->data());
+      wide_.emplace(count);
+      data_ = wide_->begin();
     } else {
       data_ = out;
     }
@@ -53,7 +54,7 @@ class Sums {
   T* out_;
   int64_t count_;
   Sum<T>* data_;
-  IntrusivePtr<Storage> storage_;
+  std::optional<Scratch<Sum<T>>> wide_;
 };
 
 // The elements of an input in row-major order, copied where they lie otherwise.
@@ -82,13 +83,12 @@ class RowMajorIndices {
       : values_(ctx, i, size, from_end, axis), data_(values_.data()) {
     if (values_.is_row_major()) return;
     const TensorMeta& m = ctx.in(i).meta;
-    copy_ = Storage::allocate(Device::cpu(), static_cast<size_t>(m.size()) * sizeof(int64_t));
-    int64_t* to = static_cast<int64_t*>(copy_->data());
-    data_ = to;
+    copy_.emplace(m.size());
+    data_ = copy_->begin();
     walk_rows<2>(m.shape, {row_major_strides(m.shape), values_.strides()},
                  [&](const auto& at, int64_t n, const auto& step) {
                    for (int64_t k = 0; k < n; ++k) {
-                     to[at[0] + k * step[0]] = values_.data()[at[1] + k * step[1]];
+                     (*copy_)[at[0] + k * step[0]] = values_.data()[at[1] + k * step[1]];
                    }
                  });
   }
@@ -97,7 +97,7 @@ class RowMajorIndices {
  private:
   IndexValues values_;
   const int64_t* data_;
-  IntrusivePtr<Storage> copy_;
+  std::optional<Scratch<int64_t>> copy_;
 };
 
 // Sizes of the axes before and after `axis`, joined.

@@ -51,8 +51,8 @@ IndexValues::IndexValues(const KernelContext& ctx, size_t i, int64_t size, bool 
     row_major_ = index.meta.is_contiguous();
     return;
   }
-  copy_ = Storage::allocate(Device::cpu(), static_cast<size_t>(count) * sizeof(int64_t));
-  int64_t* to = static_cast<int64_t*>(copy_->data());
+  copy_.emplace(count);
+  int64_t* to = copy_->begin();
   data_ = to;
   strides_ = row_major_strides(index.meta.shape);
   TensorMeta row_major = index.meta;

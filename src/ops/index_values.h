@@ -1,6 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include <thalweg/ops/op.h>
+
+#include "ops/reference.h"
 
 namespace thalweg {
 
@@ -23,7 +27,7 @@ class IndexValues {
   const int64_t* data_;
   Dims strides_;
   bool row_major_ = true;
-  IntrusivePtr<Storage> copy_;
+  std::optional<Scratch<int64_t>> copy_;
 };
 
 }  // namespace thalweg

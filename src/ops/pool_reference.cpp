@@ -1,7 +1,6 @@
 // The reference kernels of pooling: one walk over all windows.
 
 #include "ops/pool.h"
-#include "ops/scalar.h"
 #include "ops/sums.h"
 
 namespace thalweg {
@@ -61,18 +60,6 @@ int64_t divisor(const KernelContext& ctx, const Window& w) {
   return ctx.attrs<AvgPoolAttrs>().count_include_pad ? w.padded_size : w.size();
 }
 
-template <typename T>
-double load(const T& value) {
-  return static_cast<double>(static_cast<ComputeType<T>>(value));
-}
-
-template <typename F>
-void visit_floating(DType dtype, F&& f) {
-  visit_dtype(dtype, [&](auto zero) {
-    if constexpr (std::is_floating_point_v<ComputeType<decltype(zero)>>) f(zero);
-  });
-}
-
 }  // namespace
 
 void reference_max_pool(const KernelContext& ctx) {
@@ -105,7 +92,7 @@ void reference_avg_pool(const KernelContext& ctx) {
     const T* in = ctx.in(0).as<T>();
     for_each_window(p, [&](const Window& w) {
       double sum = 0;
-      for_each_element(p, w, [&](int64_t at, int64_t) { sum += load(in[at]); });
+      for_each_element(p, w, [&](int64_t at, int64_t) { sum += as_double(in[at]); });
       const double mean = sum / static_cast<double>(divisor(ctx, w));
       ctx.out().as<T>()[w.y] = static_cast<T>(static_cast<ComputeType<T>>(mean));
     });
@@ -115,13 +102,13 @@ void reference_avg_pool(const KernelContext& ctx) {
 void reference_avg_pool_gradient(const KernelContext& ctx) {
   PoolProblem p = pool_problem(ctx);
   p.x = row_major_strides(p.channels, p.in);
-  std::vector<double> sums(static_cast<size_t>(ctx.out().meta.size()));
+  Scratch<double> sums(ctx.out().meta.size(), 0);
   visit_floating(ctx.out().meta.dtype, [&](auto zero) {
     using T = decltype(zero);
     const T* g = ctx.in(0).as<T>();
     for_each_window(p, [&](const Window& w) {
-      const double share = load(g[w.y]) / static_cast<double>(divisor(ctx, w));
-      for_each_element(p, w, [&](int64_t at, int64_t) { sums[static_cast<size_t>(at)] += share; });
+      const double share = as_double(g[w.y]) / static_cast<double>(divisor(ctx, w));
+      for_each_element(p, w, [&](int64_t at, int64_t) { sums[at] += share; });
     });
     store_sums<T>(ctx.out(), sums);
   });

@@ -5,7 +5,7 @@
 #include <thalweg/base/threads.h>
 
 #include "ops/random.h"
-#include "ops/scalar.h"
+#include "ops/reference.h"
 #include "tensor/copy.h"
 
 namespace thalweg {
@@ -54,9 +54,7 @@ void fill_by_word64(const KernelContext& ctx, uint64_t seed, uint64_t offset, Ma
 template <typename T>
 T below(double value, double low, double high) {
   const T rounded = static_cast<T>(static_cast<ComputeType<T>>(value));
-  return static_cast<double>(static_cast<ComputeType<T>>(rounded)) < high
-             ? rounded
-             : static_cast<T>(static_cast<ComputeType<T>>(low));
+  return as_double(rounded) < high ? rounded : static_cast<T>(static_cast<ComputeType<T>>(low));
 }
 
 template <typename T>
@@ -95,13 +93,6 @@ void fill_normal(const KernelContext& ctx) {
     }
     const int64_t n = std::min(per_block, count - first);
     for (int64_t i = 0; i < n; ++i) out[first + i] = static_cast<T>(mean + deviation * values[i]);
-  });
-}
-
-template <typename F>
-void visit_floating(DType dtype, F&& f) {
-  visit_dtype(dtype, [&](auto zero) {
-    if constexpr (std::is_floating_point_v<ComputeType<decltype(zero)>>) f(zero);
   });
 }
 

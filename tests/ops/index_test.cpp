@@ -161,6 +161,14 @@ TEST(Pick, TakesOneElementOfEachLineAndRejectsNegativeLabels) {
   EXPECT_THROW(pick(x, Tensor::of({0, 3})), Error);
 }
 
+// apache/mxnet#12197, #19753: indices went through f32.
+TEST(Take, KeepsIndicesAboveTwoToThe24Exact) {
+  const Tensor x = Tensor::zeros({16777218}, {DType::u8});
+  x[16777217].fill(7);
+  EXPECT_EQ(take(x, Tensor::of({16777216, 16777217})).to_vector<uint8_t>(),
+            (std::vector<uint8_t>{0, 7}));
+}
+
 TEST(Index, RejectsIndicesThatAreNotIntegers) {
   EXPECT_EQ(error_text(ErrorKind::invalid, [] { take(Tensor::ones({3}), Tensor::ones({2})); }),
             "take: f32 indices of shape [2]; indices are integers; convert with to(DType::i64)");
