@@ -10,10 +10,13 @@
 #include <thalweg/model/parameters.h>
 #include <thalweg/model/safetensors.h>
 #include <thalweg/nn/activation.h>
+#include <thalweg/nn/basic.h>
+#include <thalweg/nn/conv.h>
 #include <thalweg/nn/dense.h>
 #include <thalweg/nn/init.h>
 #include <thalweg/nn/module.h>
 #include <thalweg/nn/parameter.h>
+#include <thalweg/nn/pool.h>
 #include <thalweg/nn/sequential.h>
 #include <thalweg/ops/conv.h>
 #include <thalweg/ops/index.h>
