@@ -6,6 +6,7 @@
 #include <thalweg/base/random.h>
 #include <thalweg/data/idx.h>
 #include <thalweg/data/loader.h>
+#include <thalweg/data/sets.h>
 #include <thalweg/graph/autograd.h>
 #include <thalweg/model/parameters.h>
 #include <thalweg/model/safetensors.h>
