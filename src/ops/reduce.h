@@ -30,6 +30,14 @@ struct ReduceAttrs {
   static auto fields() { return fields_of<ReduceAttrs>(); }
 };
 
+struct NormAttrs : ReduceAttrs {
+  double p = 2;
+  static auto fields() {
+    return std::tuple_cat(fields_of<NormAttrs>(),
+                          std::tuple{attr("p", &NormAttrs::p, "the exponent, or infinity")});
+  }
+};
+
 /// Normalizes and sorts the axes; all axes when empty. Throws Error{invalid} for one out of range
 /// or named twice.
 ReduceAttrs reduce_attrs(const char* operation, const Tensor& x, const Dims& axes, bool keepdims);

@@ -65,14 +65,6 @@ const Op kLogsumexp{.name = "logsumexp",
                     .samples = sample_reduce};
 
 // --- norm ---
-struct NormAttrs : ReduceAttrs {
-  double p = 2;
-  static auto fields() {
-    return std::tuple_cat(fields_of<NormAttrs>(),
-                          std::tuple{attr("p", &NormAttrs::p, "the exponent, or infinity")});
-  }
-};
-
 void infer_norm(const InferContext& ctx) {
   infer_floating_reduced(ctx);
   const double p = ctx.attrs<NormAttrs>().p;

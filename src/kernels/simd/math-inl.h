@@ -282,10 +282,9 @@ HWY_INLINE Simd<T> atanh(Simd<T> x) {
 template <typename F, typename... X>
 HWY_INLINE Simd<float> in_double(F f, X... x) {
   const hn::ScalableTag<float> d;
-  const hn::ScalableTag<double> d64;
   const hn::Half<decltype(d)> dh;
-  const Simd<double> low = f(Simd<double>(hn::PromoteTo(d64, hn::LowerHalf(dh, x.v)))...);
-  const Simd<double> high = f(Simd<double>(hn::PromoteTo(d64, hn::UpperHalf(dh, x.v)))...);
+  const Simd<double> low = f(lower_half(x)...);
+  const Simd<double> high = f(upper_half(x)...);
   return hn::Combine(d, hn::DemoteTo(dh, high.v), hn::DemoteTo(dh, low.v));
 }
 

@@ -5,17 +5,22 @@
 
 #include "kernels/cpu.h"
 #include "kernels/simd/pointwise.h"
+#include "kernels/simd/reduce.h"
 
 namespace thalweg {
 
 bool simd::is_supported() { return (hwy::SupportedTargets() & HWY_TARGETS) != 0; }
 
-void simd::choose_target() { choose_pointwise_target(); }
+void simd::choose_target() {
+  choose_pointwise_target();
+  choose_reduce_target();
+}
 
 void register_simd_kernels() {
   if (!simd::is_supported()) return;
   simd::choose_target();
   simd::register_pointwise();
+  simd::register_reductions();
 }
 
 }  // namespace thalweg

@@ -63,6 +63,15 @@ HWY_INLINE Simd<T> select(SimdMask<T> mask, std::type_identity_t<Simd<T>> a, Sim
   return hn::IfThenElse(mask.m, a.v, b.v);
 }
 
+HWY_INLINE Simd<double> lower_half(Simd<float> x) {
+  const hn::Half<hn::ScalableTag<float>> dh;
+  return hn::PromoteTo(hn::ScalableTag<double>(), hn::LowerHalf(dh, x.v));
+}
+HWY_INLINE Simd<double> upper_half(Simd<float> x) {
+  const hn::Half<hn::ScalableTag<float>> dh;
+  return hn::PromoteTo(hn::ScalableTag<double>(), hn::UpperHalf(dh, x.v));
+}
+
 /// The first n <= lanes elements; the others are zeros.
 template <typename T>
 HWY_INLINE Simd<T> load_first(const T* p, size_t n) {
