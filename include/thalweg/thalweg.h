@@ -19,6 +19,7 @@
 #include <thalweg/nn/parameter.h>
 #include <thalweg/nn/pool.h>
 #include <thalweg/nn/sequential.h>
+#include <thalweg/nn/summary.h>
 #include <thalweg/ops/conv.h>
 #include <thalweg/ops/index.h>
 #include <thalweg/ops/linear.h>

@@ -9,22 +9,13 @@
 #include <thalweg/nn/module.h>
 
 #include "base/fail.h"
+#include "nn/visit.h"
 
 namespace thalweg::nn {
 namespace {
 
 std::string joined(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : path + "." + std::string(name);
-}
-
-void visit_children(Module& module, Members::OnModule visit) {
-  Members members([](std::string_view, Parameter&) {}, visit);
-  module.members(members);
-}
-
-void visit_parameters(Module& module, Members::OnParameter visit) {
-  Members members(visit, [](std::string_view, Module&) {});
-  module.members(members);
 }
 
 void walk_from(const std::string& path, Module& module,

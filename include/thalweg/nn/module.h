@@ -52,6 +52,7 @@ class Members {
   using OnParameter = FunctionRef<void(std::string_view name, Parameter& parameter)>;
   using OnModule = FunctionRef<void(std::string_view name, Module& module)>;
 
+  /// Both must outlive it.
   Members(OnParameter on_parameter, OnModule on_module)
       : on_parameter_(on_parameter), on_module_(on_module) {}
 

@@ -1,0 +1,35 @@
+#include "nn/op_cost.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace thalweg::nn {
+namespace {
+
+int64_t bias_adds(std::span<const TensorImpl* const> inputs, int64_t outputs) {
+  return inputs.size() > 2 && inputs[2] ? outputs : 0;
+}
+
+}  // namespace
+
+int64_t op_cost(const Op& op, std::span<const TensorImpl* const> inputs,
+                std::span<TensorImpl* const> outputs) {
+  if (op.flags.view) return 0;
+  const std::string_view name = op.name;
+  const int64_t out = outputs[0]->meta.size();
+  if (name == "linear" || name == "matmul") {
+    return 2 * out * inputs[0]->meta.shape.back() + bias_adds(inputs, out);
+  }
+  // A window's products for each element of the result, or of the input.
+  if (name == "conv" || name == "conv_transpose") {
+    const TensorMeta &x = inputs[0]->meta, &weight = inputs[1]->meta;
+    const int64_t window = weight.size() / std::max<int64_t>(weight.shape[0], 1);
+    return 2 * (name == "conv" ? out : x.size()) * window + bias_adds(inputs, out);
+  }
+  int64_t largest = 0;
+  for (const TensorImpl* in : inputs) largest = std::max(largest, in ? in->meta.size() : 0);
+  for (const TensorImpl* result : outputs) largest = std::max(largest, result->meta.size());
+  return largest;
+}
+
+}  // namespace thalweg::nn

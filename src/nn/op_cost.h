@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include <thalweg/ops/op.h>
+
+namespace thalweg::nn {
+
+/// Operations of one op on these arguments, as NetSummary counts them.
+int64_t op_cost(const Op& op, std::span<const TensorImpl* const> inputs,
+                std::span<TensorImpl* const> outputs);
+
+}  // namespace thalweg::nn
