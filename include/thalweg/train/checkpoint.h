@@ -27,7 +27,7 @@ class THALWEG_API Checkpoint {
   // Parts by name. Throw Error{io} that names the file and the part if it is missing or of another
   // kind.
   const Tensor& tensor(std::string_view name) const;
-  const std::string& text(std::string_view name) const;
+  std::string_view text(std::string_view name) const;
   int64_t integer(std::string_view name) const;
   uint64_t bits(std::string_view name) const;
   double number(std::string_view name) const;
