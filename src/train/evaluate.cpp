@@ -1,0 +1,24 @@
+#include <thalweg/graph/autograd.h>
+#include <thalweg/train/evaluate.h>
+
+namespace thalweg::train {
+
+void evaluate(nn::Module& net, data::DataLoader& loader, const LossFunction& loss,
+              const std::vector<metric::MetricPtr>& metrics, const EvaluationObserver& observer) {
+  const Pause pause;
+  for (const data::Batch& batch : loader) {
+    Observation seen{.output = net(batch.data), .label = batch.label};
+    if (loss) seen.loss = loss(seen.output, batch);
+    for (const metric::MetricPtr& metric : metrics) metric->update(seen);
+    if (observer) observer(batch, seen);
+  }
+}
+
+Figures figures_of(const std::vector<metric::MetricPtr>& metrics) {
+  Figures all;
+  for (const metric::MetricPtr& metric : metrics)
+    for (Figure& figure : metric->figures()) all.push_back(std::move(figure));
+  return all;
+}
+
+}  // namespace thalweg::train
