@@ -82,6 +82,7 @@ Session::~Session() = default;
 void Session::start_run(const std::string& runs, const std::string& name,
                         const std::string& config) {
   state_->folder.emplace(RunFolder::create(runs, name, config));
+  state_->paths = state_->folder->paths();
   state_->name = name;
 }
 
@@ -113,6 +114,7 @@ SessionResult Session::run() {
   }
   if (s.progress) s.progress->finish();
   s.progress.reset();
+  s.folder.reset();  // others may go on in it
   if (result.reason == EndReason::signal) log(LogLevel::warn, s.stop_text(s.signal));
   result.signal = s.signal;
   result.steps = s.at.step;
@@ -129,9 +131,7 @@ SessionResult Session::run() {
 void Session::stop() { state_->stop_wanted = true; }
 int64_t Session::steps() const { return state_->at.step; }
 int64_t Session::epoch() const { return state_->at.epoch; }
-const RunPaths* Session::paths() const {
-  return state_->folder ? &state_->folder->paths() : nullptr;
-}
+const RunPaths* Session::paths() const { return state_->paths ? &*state_->paths : nullptr; }
 nn::Module& Session::net() const { return state_->net; }
 Trainer& Session::trainer() const { return state_->trainer; }
 std::vector<ReportPhase> Session::phases() const { return state_->clock.report(); }

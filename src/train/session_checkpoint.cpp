@@ -140,6 +140,7 @@ void Session::State::resume(const std::string& path) {
     last_checkpoint = checkpoint.path();
   }
   folder.emplace(RunFolder::resume(path, at.step));
+  paths = folder->paths();
   name = path;
 }
 

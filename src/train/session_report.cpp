@@ -64,11 +64,11 @@ void Session::State::print(std::string_view line) {
 std::string Session::State::stop_text(int by) const {
   std::string text =
       fmt::format("stopped by {} after step {}", by == SIGINT ? "SIGINT" : "SIGTERM", at.step);
-  if (!folder) return text;
+  if (!paths) return text;
   text += fmt::format("; checkpoint {}", last_checkpoint);
   std::string command = options.resume_command;
   if (const size_t place = command.find("{}"); place != command.npos)
-    command.replace(place, 2, folder->paths().folder);
+    command.replace(place, 2, paths->folder);
   if (!command.empty()) text += fmt::format("\ngo on with: {}", command);
   return text;
 }

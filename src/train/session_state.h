@@ -76,7 +76,8 @@ class Session::State {
   StepFunction step_function;
   std::vector<metric::MetricPtr> train_metrics, test_metrics;  // "loss" first
   Standing at;
-  std::optional<RunFolder> folder;
+  std::optional<RunFolder> folder;  // while it is being written
+  std::optional<RunPaths> paths;
   std::string name;
   std::string started;
   std::string last_checkpoint;
