@@ -1,18 +1,21 @@
 #pragma once
 
-// Times small pieces of code against each other: all candidates run in turn, many rounds, and the
-// best of each counts, so that a noisy machine is unfair to none.
+// Times small pieces of code of one thread against each other: all candidates run in turn, many
+// rounds, and the best of each counts, so that a noisy machine is unfair to none.
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <vector>
 
+#include <time.h>
+
 namespace bench {
 
+/// Of this thread's time on the processor.
 inline double now_ns() {
-  const auto t = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double, std::nano>(t).count();
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 
 /// Best nanoseconds of each candidate within `budget_s` seconds in all.

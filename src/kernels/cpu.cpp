@@ -4,6 +4,9 @@ namespace thalweg {
 
 void register_cpu_kernels() {
   register_gemm_kernels();
+#if THALWEG_WITH_ONEDNN
+  register_onednn_conv_kernels();
+#endif
   register_conv_kernels();
   register_simd_kernels();
 }

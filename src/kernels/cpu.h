@@ -8,6 +8,7 @@ void register_cpu_kernels();
 /// matmul and linear.
 void register_gemm_kernels();
 /// The convolution family.
+void register_onednn_conv_kernels();
 void register_conv_kernels();
 /// Point-wise ops, reductions and others whose loops are our own SIMD.
 void register_simd_kernels();

@@ -39,15 +39,26 @@ void patches(const uint8_t* from, int64_t step, std::span<const int64_t> offsets
     copy_runs(hn::CappedTag<uint8_t, kSlack>(), from, step, offsets, bytes, count, to);
 }
 
+// Four sums at a time, so that none waits for the one before.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> sum_at(D d, const PatchSums<T>& s, int64_t pixel, int64_t c) {
-  hn::Vec<D> sum = hn::Zero(d);
+  const int64_t* const begin = s.offsets + s.first[pixel];
+  const int64_t* const end = s.offsets + s.first[pixel + 1];
+  hn::Vec<D> s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
   for (const T* base : s.bases) {
-    for (int64_t i = s.first[pixel]; i < s.first[pixel + 1]; ++i) {
-      sum = hn::Add(sum, hn::LoadU(d, base + s.offsets[i] + c));
+    const T* const p = base + c;
+    const int64_t* at = begin;
+    for (; end - at >= 4; at += 4) {
+      s0 = hn::Add(s0, hn::LoadU(d, p + at[0]));
+      s1 = hn::Add(s1, hn::LoadU(d, p + at[1]));
+      s2 = hn::Add(s2, hn::LoadU(d, p + at[2]));
+      s3 = hn::Add(s3, hn::LoadU(d, p + at[3]));
     }
+    if (at < end) s0 = hn::Add(s0, hn::LoadU(d, p + at[0]));
+    if (end - at > 1) s1 = hn::Add(s1, hn::LoadU(d, p + at[1]));
+    if (end - at > 2) s2 = hn::Add(s2, hn::LoadU(d, p + at[2]));
   }
-  return sum;
+  return hn::Add(hn::Add(s0, s1), hn::Add(s2, s3));
 }
 
 template <class D, typename T = hn::TFromD<D>>
