@@ -6,7 +6,7 @@
 #include <thalweg/base/threads.h>
 
 #include "base/fail.h"
-#include "data/host.h"
+#include "data/rows.h"
 
 namespace thalweg::data {
 namespace {

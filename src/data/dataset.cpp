@@ -7,8 +7,8 @@
 
 #include "base/fail.h"
 #include "data/array_source.h"
-#include "data/host.h"
 #include "data/mapped_source.h"
+#include "data/rows.h"
 #include "data/transform_source.h"
 #include "data/views.h"
 
@@ -136,11 +136,17 @@ Dataset Dataset::map(SampleFunction function) const {
 }
 
 Dataset Dataset::cached(uint64_t seed) const {
-  const std::vector<SampleKey> keys = keys_between(0, size());
-  const std::vector<Tensor> columns = source_->gather({keys, seed});
-  std::vector<NamedTensor> named;
-  for (size_t f = 0; f < columns.size(); ++f) named.push_back({fields()[f].name, columns[f]});
-  return Dataset(std::make_shared<ArraySource>(name(), named, class_names()));
+  std::vector<NamedTensor> whole;
+  for (const Field& field : fields()) {
+    const Shape shape = batch_shape(static_cast<size_t>(size()), field.shape);
+    whole.push_back({field.name, Tensor::empty(shape, {.dtype = field.dtype})});
+  }
+  for (int64_t begin = 0; begin < size(); begin += kPiece) {
+    const std::vector<SampleKey> keys = keys_between(begin, std::min(size(), begin + kPiece));
+    const std::vector<Tensor> columns = source_->gather({keys, seed});
+    for (size_t f = 0; f < columns.size(); ++f) put_rows(columns[f], whole[f].tensor, begin);
+  }
+  return Dataset(std::make_shared<ArraySource>(name(), whole, class_names()));
 }
 
 Dataset concat(const std::vector<Dataset>& sets) {

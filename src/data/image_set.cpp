@@ -1,7 +1,7 @@
 #include "data/image_set.h"
 
 #include "data/array_source.h"
-#include "data/host.h"
+#include "data/rows.h"
 
 namespace thalweg::data {
 

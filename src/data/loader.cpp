@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <system_error>
 
 #include <thalweg/base/random.h>
 #include <thalweg/data/loader.h>
@@ -146,8 +147,13 @@ void LoaderImpl::start_workers() {
     if (number >= count) return std::nullopt;
     return make_batch(pass, start + number * pass.stride(), seed);
   };
-  prefetcher_ = std::make_unique<Prefetcher<Batch>>(
-      PrefetcherOptions{options_.workers, bound, expected}, make, batch_bytes);
+  try {
+    prefetcher_ = std::make_unique<Prefetcher<Batch>>(
+        PrefetcherOptions{options_.workers, bound, expected}, make, batch_bytes);
+  } catch (const std::system_error& error) {
+    fail(ErrorKind::unavailable, "loader: {} worker threads cannot be started; {}",
+         options_.workers, error.what());
+  }
 }
 
 DataLoader::DataLoader(Dataset dataset, DataLoaderOptions options)

@@ -1,7 +1,7 @@
 #include "data/mapped_source.h"
 
 #include "base/fail.h"
-#include "data/host.h"
+#include "data/rows.h"
 #include "data/stack.h"
 
 namespace thalweg::data {

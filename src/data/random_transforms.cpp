@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "data/convert.h"
-#include "data/host.h"
+#include "data/rows.h"
 
 namespace thalweg::data {
 namespace {

@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "base/fail.h"
-#include "data/host.h"
+#include "data/rows.h"
 
 namespace thalweg::data {
 

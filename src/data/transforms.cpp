@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "data/convert.h"
-#include "data/host.h"
+#include "data/rows.h"
 #include "data/stack.h"
 
 namespace thalweg::data {

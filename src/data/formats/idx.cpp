@@ -10,7 +10,7 @@
 #include <thalweg/data/idx.h>
 
 #include "base/fail.h"
-#include "data/host.h"
+#include "data/rows.h"
 
 namespace thalweg::data {
 namespace {

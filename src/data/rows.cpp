@@ -1,4 +1,6 @@
-#include "data/host.h"
+#include "data/rows.h"
+
+#include <cstring>
 
 #include "base/fail.h"
 #include "tensor/copy.h"
@@ -31,6 +33,14 @@ Tensor row_of(const Tensor& rows, int64_t i) {
   meta.shape.erase(0);
   meta.strides.erase(0);
   return make_view(rows, meta);
+}
+
+void put_rows(const Tensor& rows, const Tensor& into, int64_t begin) {
+  if (rows.size() == 0) return;
+  const size_t bytes = static_cast<size_t>(rows.size()) * item_size(rows.dtype());
+  const size_t row_bytes = bytes / static_cast<size_t>(rows.size(0));
+  std::memcpy(into.impl()->as<std::byte>() + static_cast<size_t>(begin) * row_bytes,
+              rows.impl()->data, bytes);
 }
 
 Shape batch_shape(size_t n, const Shape& sample) {

@@ -17,6 +17,9 @@ Tensor with_shape(const Tensor& tensor, const Shape& shape);
 /// Row `i` of the first axis, without it; shares the elements.
 Tensor row_of(const Tensor& rows, int64_t i);
 
+/// Copies all of `rows` into `into` from its row `begin` on; both row-major, of one dtype.
+void put_rows(const Tensor& rows, const Tensor& into, int64_t begin);
+
 /// `sample` with a first axis of n in front.
 Shape batch_shape(size_t n, const Shape& sample);
 
