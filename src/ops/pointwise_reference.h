@@ -39,8 +39,10 @@ void reference_row(const PointwiseRow& row) {
       store_scalar<Out>(out, Apply::apply(at(0)));
     else if constexpr (kInputs == 2)
       store_scalar<Out>(out, Apply::apply(at(0), at(1)));
-    else
+    else if constexpr (kInputs == 3)
       store_scalar<Out>(out, Apply::apply(at(0), at(1), at(2)));
+    else
+      store_scalar<Out>(out, Apply::apply(at(0), at(1), at(2), at(3)));
   }
 }
 

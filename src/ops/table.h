@@ -19,6 +19,9 @@ std::span<const Op* const> moment_rows();
 std::span<const Op* const> norm_reduction_rows();
 std::span<const Op* const> product_rows();
 std::span<const Op* const> scan_rows();
+std::span<const Op* const> softmax_rows();
+std::span<const Op* const> softmax_cross_entropy_rows();
+std::span<const Op* const> sigmoid_cross_entropy_rows();
 std::span<const Op* const> linear_rows();
 std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
@@ -41,6 +44,9 @@ inline constexpr RowSpan kFamilies[] = {
     norm_reduction_rows,
     product_rows,
     scan_rows,
+    softmax_rows,
+    softmax_cross_entropy_rows,
+    sigmoid_cross_entropy_rows,
     linear_rows,
     transfer_rows,
     conv_rows,
