@@ -4,10 +4,12 @@
 
 #include <thalweg/base/error.h>
 #include <thalweg/base/random.h>
+#include <thalweg/base/threads.h>
 #include <thalweg/data/idx.h>
 #include <thalweg/data/loader.h>
 #include <thalweg/data/sets.h>
 #include <thalweg/graph/autograd.h>
+#include <thalweg/graph/function.h>
 #include <thalweg/model/parameters.h>
 #include <thalweg/model/safetensors.h>
 #include <thalweg/nn/activation.h>
@@ -28,6 +30,7 @@
 #include <thalweg/ops/random.h>
 #include <thalweg/ops/reduce.h>
 #include <thalweg/ops/shape.h>
+#include <thalweg/ops/softmax.h>
 #include <thalweg/ops/views.h>
 #include <thalweg/tensor/tensor.h>
 #include <thalweg/train/averager.h>
