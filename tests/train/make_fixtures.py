@@ -119,7 +119,7 @@ def run(net, batches, optimizer):
         for p in net.parameters():
             p.copy_(tenths(*p.shape, scale=0.3))
     start = {name: {"shape": list(p.shape), "data": numbers(p, 2)} for name, p in net.named_parameters()}
-    return {"weights": start,
+    return {"classes": net[-1].out_features, "weights": start,
             "batches": [{"x": {"shape": list(x.shape), "data": numbers(x, 2)}, "y": y.tolist()} for x, y in batches],
             "losses": train(net, batches, optimizer(net.parameters()), 100)}
 

@@ -1,10 +1,16 @@
 // Whole nets beside PyTorch: the same weights and batches give the same losses.
 
+#include <map>
+
 #include <gtest/gtest.h>
 
+#include <thalweg/base/philox.h>
 #include <thalweg/base/threads.h>
 #include <thalweg/graph/autograd.h>
+#include <thalweg/nn/basic.h>
+#include <thalweg/nn/conv.h>
 #include <thalweg/nn/dense.h>
+#include <thalweg/nn/pool.h>
 #include <thalweg/nn/sequential.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/reduce.h>
@@ -33,18 +39,39 @@ nn::Sequential mlp(DType dtype) {
                         nn::Dense(4, {.dtype = dtype})};
 }
 
-// PyTorch counts its activations as modules of their own: its 0, 2, 4 are ours 0, 1, 2.
+// A LeNet for images of 12 x 12.
+nn::Sequential lenet(DType dtype) {
+  return nn::Sequential{
+      nn::Conv2D(4, {.kernel = 3, .padding = 1, .activation = nn::relu, .dtype = dtype}),
+      nn::MaxPool2D(),
+      nn::Conv2D(6, {.kernel = 3, .activation = nn::relu, .dtype = dtype}),
+      nn::MaxPool2D(),
+      nn::Flatten(),
+      nn::Dense(16, {.activation = nn::relu, .dtype = dtype}),
+      nn::Dense(3, {.dtype = dtype})};
+}
+
+// Both frameworks list the parameters in the order of the layers, but PyTorch counts activations
+// as layers of their own.
 void set_weights(nn::Module& net, const Json& weights, DType dtype) {
+  std::map<int, std::string> layers;  // by PyTorch's number
+  for (const auto& [name, value] : weights.items()) layers[std::stoi(name)] = "";
+  auto layer = layers.begin();
+  for (const nn::NamedParameter& item : net.parameters()) {
+    if (!item.name.ends_with(".weight")) continue;
+    (layer++)->second = item.name.substr(0, item.name.find('.'));
+  }
   for (const auto& [name, value] : weights.items()) {
-    const std::string own = std::to_string((name[0] - '0') / 2) + name.substr(1);
+    const std::string own = layers[std::stoi(name)] + name.substr(name.find('.'));
     net.parameters()[own].set_data(array(value, dtype), own);
   }
 }
 
-std::vector<double> losses(const Json& run, const optim::Optimizer& optimizer, DType dtype) {
-  nn::Sequential net = mlp(dtype);
+std::vector<double> losses(nn::Sequential net, const Json& run, const optim::Optimizer& optimizer,
+                           DType dtype) {
   set_weights(net, run.at("weights"), dtype);
   Trainer trainer(net.parameters(), optimizer);
+  const auto classes = run.at("classes").get<int64_t>();
   std::vector<double> result;
   const Json& batches = run.at("batches");
   for (size_t step = 0; step < run.at("losses").size(); ++step) {
@@ -52,13 +79,20 @@ std::vector<double> losses(const Json& run, const optim::Optimizer& optimizer, D
     Tensor loss;
     {
       Record record;
-      loss = cross_entropy(net(array(batch.at("x"), dtype)), one_hot_rows(batch.at("y"), 4, dtype));
+      loss = cross_entropy(net(array(batch.at("x"), dtype)),
+                           one_hot_rows(batch.at("y"), classes, dtype));
     }
     loss.backward();
     trainer.step(loss.size());
     result.push_back(mean(loss).to(DType::f64).item<double>());
   }
   return result;
+}
+
+void expect_losses(const std::vector<double>& got, const Json& expected, double tolerance) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], expected[i].get<double>(), tolerance) << "step " << i;
 }
 
 const optim::Optimizer& optimizer_of(const std::string& name) {
@@ -72,27 +106,55 @@ class Mlp : public testing::TestWithParam<std::string> {};
 
 TEST_P(Mlp, HasPyTorchsLossesOver100Steps) {
   const Json& run = fixtures("mlp").at(GetParam());
-  for (const auto& [dtype, tolerance] : {std::pair{DType::f64, 1e-7}, {DType::f32, 1e-4}}) {
-    const std::vector<double> got = losses(run, optimizer_of(GetParam()), dtype);
-    for (size_t i = 0; i < got.size(); ++i)
-      ASSERT_NEAR(got[i], run.at("losses")[i].get<double>(), tolerance)
-          << name(dtype) << ", step " << i;
-  }
-}
-
-TEST_P(Mlp, HasTheSameBitsForAnyThreadCountAndFromRunToRun) {
-  const Json& run = fixtures("mlp").at(GetParam());
-  const int before = num_threads();
-  const std::vector<double> wanted = losses(run, optimizer_of(GetParam()), DType::f32);
-  for (const int threads : {1, 2, 3}) {
-    set_num_threads(threads);
-    EXPECT_EQ(losses(run, optimizer_of(GetParam()), DType::f32), wanted) << threads << " threads";
-  }
-  set_num_threads(before);
+  const optim::Optimizer& optimizer = optimizer_of(GetParam());
+  expect_losses(losses(mlp(DType::f64), run, optimizer, DType::f64), run.at("losses"), 1e-7);
+  expect_losses(losses(mlp(DType::f32), run, optimizer, DType::f32), run.at("losses"), 1e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, Mlp, testing::Values("sgd", "adam"),
                          [](const auto& info) { return info.param; });
+
+TEST(LeNet, HasPyTorchsLossesOver100Steps) {
+  const Json& run = fixtures("lenet").at("sgd");
+  const optim::SGD sgd({.learning_rate = 0.05, .momentum = 0.9});
+  expect_losses(losses(lenet(DType::f64), run, sgd, DType::f64), run.at("losses"), 1e-7);
+  expect_losses(losses(lenet(DType::f32), run, sgd, DType::f32), run.at("losses"), 1e-4);
+}
+
+// Large enough that a second thread is woken for its products and updates.
+std::vector<float> weights_after_steps() {
+  Philox random(3);
+  const auto values = [&](int64_t rows, int64_t columns) {
+    std::vector<float> v(static_cast<size_t>(rows * columns));
+    for (float& x : v) x = random.normal();
+    return Tensor::of(v, {rows, columns});
+  };
+  nn::Sequential net{nn::Dense(256, {.activation = nn::relu}), nn::Dense(64)};
+  net.initialize(init::xavier(), {.seed = 1});
+  Trainer trainer(net.parameters(), optim::Adam({.learning_rate = 0.01}), {.clip_norm = 1});
+  for (int step = 0; step < 4; ++step) {
+    const Tensor x = values(128, 300), y = values(128, 64);
+    Tensor loss;
+    {
+      Record record;
+      loss = mean(square(net(x) - y), {1});
+    }
+    loss.backward();
+    trainer.step(128);
+  }
+  return net.parameters()["0.weight"].data().to_vector<float>();
+}
+
+TEST(Nets, HaveTheSameBitsForAnyThreadCountAndFromRunToRun) {
+  const int before = num_threads();
+  set_num_threads(1);
+  const std::vector<float> wanted = weights_after_steps();
+  for (const int threads : {1, 2, 3}) {
+    set_num_threads(threads);
+    EXPECT_TRUE(weights_after_steps() == wanted) << threads << " threads";
+  }
+  set_num_threads(before);
+}
 
 }  // namespace
 }  // namespace thalweg::train

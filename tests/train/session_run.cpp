@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <thalweg/base/random.h>
+#include <thalweg/nn/basic.h>
 #include <thalweg/nn/dense.h>
 #include <thalweg/nn/sequential.h>
 #include <thalweg/ops/pointwise.h>
@@ -50,7 +51,8 @@ class SmallRun::Parts {
         session(net, loss_of, trainer, train, options(o)) {}
 
   static nn::Sequential initialized() {
-    nn::Sequential net{nn::Dense(8, {.activation = nn::relu}), nn::Dense(kClasses)};
+    nn::Sequential net{nn::Dense(8, {.activation = nn::relu}), nn::Dropout(0.2),
+                       nn::Dense(kClasses)};
     net.initialize();
     return net;
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A small run that tests train, stop, kill and go on with: data that can be learned, a net with
-// dropout-like randomness in its loader's order, momentum, a schedule and an average of weights.
+// A small run that tests train, stop, kill and go on with: data that can be learned in random
+// order, a net with dropout, momentum, a schedule and an average of weights.
 
 #include <functional>
 #include <string>
