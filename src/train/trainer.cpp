@@ -1,5 +1,4 @@
 #include <cmath>
-#include <set>
 
 #include <thalweg/ops/optimizer.h>
 #include <thalweg/train/checkpoint.h>
@@ -35,20 +34,7 @@ class Trainer::State {
   State(std::vector<ParameterGroup> parameter_groups, const TrainerOptions& options)
       : options(options), norm_(Tensor::zeros({}, {.dtype = DType::f64})) {
     check_options(options);
-    std::vector<nn::NamedParameter> everything;
-    std::set<std::string> names;
-    for (const ParameterGroup& group : parameter_groups) {
-      groups.emplace_back(group.parameters, group.optimizer);
-      for (const nn::NamedParameter& item : group.parameters) {
-        if (!names.insert(item.name).second)
-          fail_invalid(
-              "trainer: two parameters are called {}; groups must not share one, and nets "
-              "that are trained together need a common module",
-              item.name);
-        everything.push_back(item);
-      }
-    }
-    all = nn::ParameterList(std::move(everything));
+    for (const ParameterGroup& group : parameter_groups) add(group);
     if (all.empty()) fail_invalid("trainer: there are no parameters");
     gradients_.reserve(all.size());
   }
@@ -70,12 +56,30 @@ class Trainer::State {
   double last_norm = kNaN;
 
  private:
+  void add(const ParameterGroup& group);
   void gather(bool ignore_stale);
   double measure_norm();
 
   std::vector<const TensorImpl*> gradients_;  // of all groups
   Tensor norm_;
 };
+
+void Trainer::State::add(const ParameterGroup& group) {
+  std::vector<nn::NamedParameter> everything(all.begin(), all.end());
+  for (const nn::NamedParameter& item : group.parameters) {
+    for (const nn::NamedParameter& other : all) {
+      if (other.parameter == item.parameter)
+        fail_invalid("trainer: {} is in two groups, also as {}; groups must not share a parameter",
+                     item.name, other.name);
+      if (other.name == item.name)
+        fail_invalid("trainer: two parameters are called {}; put the nets into one module",
+                     item.name);
+    }
+    everything.push_back(item);
+  }
+  groups.emplace_back(group.parameters, group.optimizer);
+  all = nn::ParameterList(std::move(everything));
+}
 
 void Trainer::State::gather(bool ignore_stale) {
   bool any = false;

@@ -139,7 +139,7 @@ def lenet():
     n = torch.nn
     net = n.Sequential(n.Conv2d(1, 4, 3, padding=1), n.ReLU(), n.MaxPool2d(2), n.Conv2d(4, 6, 3), n.ReLU(), n.MaxPool2d(2),
                        n.Flatten(), n.Linear(24, 16), n.ReLU(), n.Linear(16, 3)).double()
-    return {"sgd": run(net, batches, lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9))}
+    return {"sgd": run(net, batches, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9))}
 
 
 if __name__ == "__main__":

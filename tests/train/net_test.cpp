@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, Mlp, testing::Values("sgd", "adam"),
 
 TEST(LeNet, HasPyTorchsLossesOver100Steps) {
   const Json& run = fixtures("lenet").at("sgd");
-  const optim::SGD sgd({.learning_rate = 0.05, .momentum = 0.9});
+  const optim::SGD sgd({.learning_rate = 0.01, .momentum = 0.9});
   expect_losses(losses(lenet(DType::f64), run, sgd, DType::f64), run.at("losses"), 1e-7);
   expect_losses(losses(lenet(DType::f32), run, sgd, DType::f32), run.at("losses"), 1e-4);
 }

@@ -46,7 +46,7 @@ class SmallRun::Parts {
         test(corners(2), {.batch_size = 16}),
         net(initialized()),
         trainer(net.parameters(), optim::SGD({.learning_rate = o.learning_rate, .momentum = 0.9}),
-                {.schedule = schedule::cosine({.steps = 30}), .clip_norm = 5}),
+                {.schedule = schedule::cosine({.steps = 30}), .clip_norm = o.clip_norm}),
         averager(net.parameters(), {.decay = 0.9}),
         session(net, loss_of, trainer, train, options(o)) {}
 

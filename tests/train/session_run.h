@@ -14,6 +14,7 @@ struct SmallRunOptions {
   int64_t epochs = 3;
   int workers = 0;
   double learning_rate = 0.05;
+  std::optional<double> clip_norm = 5;
   std::function<void(SessionOptions&)> change = {};
 };
 

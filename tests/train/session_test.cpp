@@ -198,10 +198,17 @@ TEST(Session, StopsAtALossThatIsNotFiniteAndNamesTheParameter) {
       bias.data().fill(std::numeric_limits<double>::quiet_NaN());
     }
   };
-  SmallRun run({.change = [](SessionOptions& o) { o.callbacks = {std::make_shared<Poison>()}; }});
+  SmallRun run({.clip_norm = {},
+                .change = [](SessionOptions& o) { o.callbacks = {std::make_shared<Poison>()}; }});
   const std::string text = error_text(ErrorKind::invalid, [&] { run.start(runs.path()); });
-  EXPECT_NE(text.find("step 4"), std::string::npos) << text;
-  EXPECT_NE(text.find("0.weight"), std::string::npos) << text;
+  const CheckpointFolder checkpoints(run.session().paths()->checkpoints);
+  EXPECT_EQ(text,
+            "session: the loss is nan at step 4 (epoch 1); the first parameter with a gradient "
+            "that is not finite is 0.weight; try a lower learning rate or clip_norm; the last "
+            "checkpoint is " +
+                checkpoints.path_of(2));
+  const std::string report = read_file(run.session().paths()->report);
+  EXPECT_NE(report.find("failed: session: the loss is nan"), std::string::npos);
 }
 
 TEST(Session, EarlyStoppingCountsEvaluationsWithoutImprovement) {
@@ -213,6 +220,26 @@ TEST(Session, EarlyStoppingCountsEvaluationsWithoutImprovement) {
   EXPECT_EQ(result.reason, EndReason::early_stopping);
   EXPECT_EQ(result.steps, 4 * kStepsOfEpoch);  // the first is the best
   EXPECT_EQ(result.best_step, kStepsOfEpoch);
+}
+
+TEST(Session, EvaluatesAtStepsToo) {
+  const TempDir runs;
+  SmallRun run({.epochs = 2, .change = [](SessionOptions& o) { o.evaluate_every_steps = 5; }});
+  run.start(runs.path());
+  std::vector<int64_t> steps;
+  for (const MetricsLine& line : read_metrics(run.session().paths()->metrics))
+    if (line.part == "test") steps.push_back(line.step);
+  EXPECT_EQ(steps, (std::vector<int64_t>{5, 7, 10, 14}));
+}
+
+TEST(Session, WritesCheckpointsByTheClock) {
+  const TempDir runs;
+  SmallRun run({.epochs = 1, .change = [](SessionOptions& o) {
+                  o.checkpoints = {.every_steps = 1000, .every_minutes = 1e-9, .keep_last = 0};
+                }});
+  run.start(runs.path());
+  EXPECT_EQ(CheckpointFolder(run.session().paths()->checkpoints).steps().size(),
+            static_cast<size_t>(kStepsOfEpoch));
 }
 
 TEST(Session, TheDirectionOfAMonitoredFigureComesFromItsMetric) {

@@ -77,12 +77,16 @@ TEST(Trainer, ErrorsNameWhatIsWrong) {
   w.b.set_grad_req(GradReq::null);
   EXPECT_EQ(error_text(ErrorKind::invalid, [&] { trainer.step(1); }),
             "trainer: every parameter's GradReq is null; unfreeze() what is to be trained");
-  EXPECT_NE(error_text(ErrorKind::invalid,
-                       [&] {
-                         Trainer({{w.list, optim::SGD()}, {w.list, optim::SGD()}});
-                       })
-                .find("trainer: two parameters are called a"),
-            std::string::npos);
+  const auto groups = [&](const nn::Parameter& second, const std::string& name) {
+    const nn::ParameterList other({{name, second}});
+    return error_text(ErrorKind::invalid, [&] {
+      Trainer({{w.list, optim::SGD()}, {other, optim::SGD()}});
+    });
+  };
+  EXPECT_EQ(groups(w.a, "tied"),
+            "trainer: tied is in two groups, also as a; groups must not share a parameter");
+  EXPECT_EQ(groups(parameter("a", Tensor::of({1.0})), "a"),
+            "trainer: two parameters are called a; put the nets into one module");
 }
 
 TEST(Trainer, NamesTheFirstGradientThatIsNotFinite) {
