@@ -20,8 +20,14 @@ void check_options(const DataLoaderOptions& options) {
     fail_invalid("loader: rank {} of world_size {}; ranks are 0 to world_size - 1", options.rank,
                  options.world_size);
   }
-  if (options.epoch < 0)
-    fail_invalid("loader: epoch is {}; it must not be negative", options.epoch);
+}
+
+constexpr int64_t kMostSamples = int64_t{1} << 61;  // of all epochs; sums of two still fit
+
+void check_epoch(int64_t epoch, int64_t samples) {
+  const int64_t last = kMostSamples / std::max<int64_t>(1, samples);
+  if (epoch < 0 || epoch > last)
+    fail_invalid("loader: epoch is {}; it must be from 0 to {}", epoch, last);
 }
 
 size_t sample_bytes(const std::vector<Field>& fields) {
@@ -45,6 +51,7 @@ class LoaderImpl {
   LoaderImpl(Dataset dataset, DataLoaderOptions options)
       : dataset_(std::move(dataset)), options_(options) {
     check_options(options_);
+    check_epoch(options_.epoch, dataset_.size());
     const uint64_t seed = options_.seed ? *options_.seed : derive_default_seed();
     state_ = start_of_epoch(options_, seed, dataset_.size(), options_.epoch);
   }
@@ -116,8 +123,7 @@ class LoaderImpl {
       std::vector<Tensor> columns = dataset_.source()->gather({samples, seed});
       return Batch(dataset_.source(), std::move(columns), std::move(samples));
     } catch (Error& error) {
-      error.set_place(fmt::format("the batch of samples {} to {} of a pass", position,
-                                  pass.end_of_batch(position) - 1));
+      error.set_place(fmt::format("the batch at position {} of epoch {}", position, pass.epoch()));
       throw;
     }
   }
@@ -135,8 +141,9 @@ class LoaderImpl {
 };
 
 void LoaderImpl::start_workers() {
-  const size_t expected = (sample_bytes(dataset_.fields()) + sizeof(SampleKey)) *
-                          static_cast<size_t>(options_.batch_size);
+  const int64_t samples = std::min(options_.batch_size, state_.samples);
+  const size_t expected =
+      (sample_bytes(dataset_.fields()) + sizeof(SampleKey)) * static_cast<size_t>(samples);
   const size_t room = 2 * static_cast<size_t>(options_.workers) * expected;
   const size_t bound = options_.prefetch_bytes ? options_.prefetch_bytes : room;
   const PassOrder pass = order();
@@ -166,7 +173,7 @@ int64_t DataLoader::size() const { return impl_->order().batches(); }
 int64_t DataLoader::epoch() const { return impl_->state().epoch; }
 
 void DataLoader::set_epoch(int64_t epoch) {
-  if (epoch < 0) fail_invalid("loader: epoch is {}; it must not be negative", epoch);
+  check_epoch(epoch, impl_->dataset().size());
   const LoaderState& now = impl_->state();
   impl_->set_state(start_of_epoch(impl_->options(), now.seed, now.samples, epoch));
 }
@@ -179,9 +186,9 @@ void DataLoader::restore(const LoaderState& state) {
     fail_invalid("loader: the state is of a set of {} samples; {} has {}", state.samples,
                  impl_->dataset().name(), samples);
   }
-  const bool fits = state.epoch >= 0 && state.carried >= 0 && state.position >= 0 &&
-                    state.position <= state.carried + samples &&
-                    (samples == 0 || (state.carried + samples - 1) / samples <= state.epoch);
+  check_epoch(state.epoch, samples);
+  const bool fits = state.carried >= 0 && state.carried <= state.epoch * samples &&
+                    state.position >= 0 && state.position <= state.carried + samples;
   if (!fits) {
     fail_invalid("loader: no pass over {} samples has epoch {}, position {}, carried {}", samples,
                  state.epoch, state.position, state.carried);

@@ -1,6 +1,7 @@
 #include "data/pass_order.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include <thalweg/base/permutation.h>
@@ -15,11 +16,18 @@ Permutation order_of(uint64_t seed, int64_t epoch, int64_t samples) {
                      derive_seed(seed, static_cast<uint64_t>(epoch), kOrderStream));
 }
 
+// Saturates: a batch may be meant to be "everything".
+int64_t stride_of(const DataLoaderOptions& options) {
+  int64_t stride;
+  const bool is_huge = __builtin_mul_overflow(options.batch_size, options.world_size, &stride);
+  return is_huge ? std::numeric_limits<int64_t>::max() : stride;
+}
+
 }  // namespace
 
 PassOrder::PassOrder(const DataLoaderOptions& options, const LoaderState& state)
     : samples_(state.samples),
-      batch_size_(options.batch_size),
+      stride_(stride_of(options)),
       world_size_(options.world_size),
       rank_(options.rank),
       last_batch_(options.last_batch),
@@ -41,13 +49,13 @@ int64_t PassOrder::batches() const {
 }
 
 int64_t PassOrder::end_of_batch(int64_t position) const {
-  return std::min(position + stride(), length());
+  return position + std::min(stride(), length() - position);
 }
 
 std::vector<SampleKey> PassOrder::batch_at(int64_t position) const {
   const int64_t end = end_of_batch(position);
   std::vector<SampleKey> keys;
-  keys.reserve(static_cast<size_t>(batch_size_));
+  keys.reserve(static_cast<size_t>((end - position) / world_size_ + 1));
   std::optional<Permutation> order;
   int64_t epoch_of_order = -1;
   for (int64_t i = position + rank_; i < end; i += world_size_) {
@@ -74,8 +82,8 @@ LoaderState PassOrder::next_pass(int64_t position) const {
 LoaderState start_of_epoch(const DataLoaderOptions& options, uint64_t seed, int64_t samples,
                            int64_t epoch) {
   const bool rolls = options.last_batch == LastBatch::rollover;
-  const int64_t stride = options.batch_size * options.world_size;
-  const int64_t carried = rolls ? (epoch % stride) * (samples % stride) % stride : 0;
+  const __int128 before = static_cast<__int128>(epoch) * samples;
+  const auto carried = static_cast<int64_t>(rolls ? before % stride_of(options) : 0);
   return {seed, epoch, 0, carried, samples};
 }
 

@@ -15,10 +15,11 @@ class PassOrder {
   /// `state` must fit the data set; see check_state.
   PassOrder(const DataLoaderOptions& options, const LoaderState& state);
 
+  int64_t epoch() const { return epoch_; }
   /// Samples in the line.
   int64_t length() const { return carried_ + samples_; }
   /// Samples the ranks take together.
-  int64_t stride() const { return batch_size_ * world_size_; }
+  int64_t stride() const { return stride_; }
   /// Batches of this rank from a position in the line to the end.
   int64_t batches_from(int64_t position) const;
   /// Batches of this rank in the whole pass.
@@ -32,7 +33,7 @@ class PassOrder {
 
  private:
   int64_t samples_;
-  int64_t batch_size_;
+  int64_t stride_;
   int64_t world_size_;
   int64_t rank_;
   LastBatch last_batch_;

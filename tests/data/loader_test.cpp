@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -259,6 +260,7 @@ TEST(DataLoader, RejectsOptionsAndStatesThatDoNotFit) {
   EXPECT_EQ(text({.workers = -1}), "loader: workers is -1; it must not be negative");
   EXPECT_EQ(text({.rank = 2, .world_size = 2}),
             "loader: rank 2 of world_size 2; ranks are 0 to world_size - 1");
+  EXPECT_EQ(text({.epoch = -1}), "loader: epoch is -1; it must be from 0 to 768614336404564650");
   DataLoader loader(numbered(3));
   EXPECT_EQ(error_text(ErrorKind::invalid, [&] { loader.restore({.samples = 4}); }),
             "loader: the state is of a set of 4 samples; arrays has 3");
@@ -266,6 +268,29 @@ TEST(DataLoader, RejectsOptionsAndStatesThatDoNotFit) {
       error_text(ErrorKind::invalid,
                  [&] { loader.restore({.epoch = 1, .position = 0, .carried = 4, .samples = 3}); }),
       "loader: no pass over 3 samples has epoch 1, position 0, carried 4");
+}
+
+TEST(DataLoader, ABatchMayBeAskedToHoldEverything) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (int workers : {0, 2}) {
+    DataLoader keep(numbered(5), {.batch_size = kMost, .workers = workers});
+    EXPECT_THAT(pass_of(keep), ElementsAre(ElementsAre(0, 1, 2, 3, 4)));
+    DataLoader rolls(numbered(5), {.batch_size = kMost, .last_batch = LastBatch::rollover});
+    pass_of(rolls);
+    EXPECT_EQ(pass_of(rolls).size(), 0u);
+    EXPECT_EQ(rolls.state().carried, 10);
+  }
+}
+
+TEST(DataLoader, SaysWhichBatchAnErrorWithoutAPlaceIsOf) {
+  const Dataset set = numbered(10).transform("label", {one_hot(7)});
+  DataLoader loader(set, {.batch_size = 4});
+  EXPECT_EQ(error_text(ErrorKind::invalid,
+                       [&] {
+                         for ([[maybe_unused]] auto& b : loader) {
+                         }
+                       }),
+            "one_hot: label 7 is not in [0, 7); sample 7, in the batch at position 4 of epoch 0");
 }
 
 }  // namespace
