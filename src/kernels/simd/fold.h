@@ -36,5 +36,7 @@ struct FoldTable {
 };
 
 void fill_folds(FoldTable& table);
+/// The table of the chosen target.
+const FoldTable& folds();
 
 }  // namespace thalweg::simd

@@ -283,6 +283,8 @@ void run_positions(const KernelContext& ctx) {
 
 }  // namespace
 
+const FoldTable& folds() { return g_folds; }
+
 void choose_reduce_target() { fill_folds(g_folds); }
 
 void register_reductions() {

@@ -4,6 +4,7 @@
 // clang-format on
 
 #include "kernels/cpu.h"
+#include "kernels/simd/optimizer.h"
 #include "kernels/simd/pointwise.h"
 #include "kernels/simd/reduce.h"
 
@@ -14,6 +15,7 @@ bool simd::is_supported() { return (hwy::SupportedTargets() & HWY_TARGETS) != 0;
 void simd::choose_target() {
   choose_pointwise_target();
   choose_reduce_target();
+  choose_optimizer_target();
 }
 
 void register_simd_kernels() {
@@ -21,6 +23,7 @@ void register_simd_kernels() {
   simd::choose_target();
   simd::register_pointwise();
   simd::register_reductions();
+  simd::register_optimizers();
 }
 
 }  // namespace thalweg
