@@ -7,6 +7,7 @@
 
 #include <thalweg/ops/op.h>
 
+#include "device/scratch.h"
 #include "ops/scalar.h"
 
 namespace thalweg {
@@ -23,28 +24,6 @@ template <typename T>
 double as_double(T value) {
   return static_cast<double>(static_cast<ComputeType<T>>(value));
 }
-
-/// Uninitialised memory for the time of a kernel, from the pool.
-template <typename T>
-class Scratch {
- public:
-  explicit Scratch(int64_t count)
-      : storage_(Storage::allocate(Device::cpu(), static_cast<size_t>(count) * sizeof(T))),
-        data_(static_cast<T*>(storage_->data())),
-        count_(count) {}
-  Scratch(int64_t count, T value) : Scratch(count) { std::fill_n(data_, count, value); }
-
-  int64_t size() const { return count_; }
-  T* begin() { return data_; }
-  T* end() { return data_ + count_; }
-  T& operator[](int64_t i) { return data_[i]; }
-  const T& operator[](int64_t i) const { return data_[i]; }
-
- private:
-  IntrusivePtr<Storage> storage_;
-  T* data_;
-  int64_t count_;
-};
 
 /// The elements of a tensor of any strides and dtype, row-major.
 Scratch<double> to_doubles(const TensorImpl& tensor);

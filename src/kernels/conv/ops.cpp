@@ -1,9 +1,9 @@
 // The ops of the convolution family on products of patches.
 
+#include "device/scratch.h"
 #include "kernels/conv/columns_conv.h"
 #include "kernels/cpu.h"
 #include "kernels/gemm/pack.h"
-#include "kernels/scratch.h"
 #include "kernels/simd/targets.h"
 #include "ops/compose.h"
 #include "ops/conv.h"

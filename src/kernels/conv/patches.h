@@ -2,9 +2,9 @@
 
 #include <thalweg/device/memory.h>
 
+#include "device/scratch.h"
 #include "kernels/conv/blocks.h"
 #include "kernels/gemm/product.h"
-#include "kernels/scratch.h"
 #include "ops/conv.h"
 
 namespace thalweg::conv {

@@ -5,10 +5,10 @@
 
 #include <thalweg/base/threads.h>
 
+#include "device/scratch.h"
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/micro_kernel.h"
 #include "kernels/gemm/pack.h"
-#include "kernels/scratch.h"
 
 namespace thalweg::gemm {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <thalweg/tensor/meta.h>
 
-#include "kernels/scratch.h"
+#include "device/scratch.h"
 
 namespace thalweg::onednn {
 

@@ -6,7 +6,7 @@
 
 #include <thalweg/base/threads.h>
 
-#include "kernels/scratch.h"
+#include "device/scratch.h"
 #include "kernels/simd/fold.h"
 #include "kernels/simd/reduction_plan.h"
 #include "ops/compose.h"
