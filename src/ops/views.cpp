@@ -98,7 +98,7 @@ const Op kPermute{.name = "permute",
 // Strides that show `in` in another shape without moving elements; false where there are none.
 bool reshape_strides(const TensorMeta& in, const Shape& shape, Dims& strides) {
   strides = row_major_strides(shape);
-  if (in.is_contiguous()) return true;
+  if (in.is_contiguous() || in.size() == 0) return true;
   // Groups of old dimensions that lie without jumps must be cut into whole new dimensions.
   size_t old_end = in.shape.size(), new_end = shape.size();
   while (old_end > 0 || new_end > 0) {

@@ -42,6 +42,12 @@ TEST(Indexing, GivesViewsThatCanBeWritten) {
   EXPECT_EQ(values(t), (std::vector<int64_t>{0, 9, 2, 9, 4, 9}));
 }
 
+TEST(Reshape, TakesEmptyTensorsOfAnyStrides) {
+  const Tensor x = permute(counted({0, 2, 3, 2}), {0, 3, 1, 2});
+  EXPECT_EQ(reshape(x, {0, 4, 3}).shape(), (Shape{0, 4, 3}));
+  EXPECT_EQ(reshape(x, {2, 0}).size(), 0);
+}
+
 TEST(Indexing, PassesGradients) {
   const Tensor x = Tensor::ones({2, 3}).attach_grad();
   Tensor y;
