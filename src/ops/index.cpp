@@ -144,7 +144,7 @@ void infer_scatter_add(const InferContext& ctx) {
   }
   ctx.out().dtype = src.dtype;
   ctx.out().shape = shape;
-  ctx.out().strides = strides_like(ctx.has(2) ? ctx.in(2) : src, shape);
+  ctx.out().strides = strides_like(ctx.has(2) ? ctx.in(2) : index, shape);
 }
 
 void vjp_gather(VjpContext& ctx) {

@@ -62,7 +62,7 @@ void infer_max_pool(const InferContext& ctx) {
   TensorMeta &values = ctx.out(0), &indices = ctx.out(1);
   values.dtype = ctx.in(0).dtype;
   values.shape = pooled_shape(ctx, ctx.in(0).shape, a);
-  values.strides = strides_like(ctx.in(0), values.shape);
+  values.strides = channels_last_strides(values.shape);
   indices.dtype = DType::i64;
   indices.shape = values.shape;
   indices.strides = values.strides;
@@ -106,7 +106,7 @@ void infer_avg_pool(const InferContext& ctx) {
   check_window(ctx, a);
   ctx.out().dtype = ctx.in(0).dtype;
   ctx.out().shape = pooled_shape(ctx, ctx.in(0).shape, a);
-  ctx.out().strides = strides_like(ctx.in(0), ctx.out().shape);
+  ctx.out().strides = channels_last_strides(ctx.out().shape);
 }
 
 void infer_avg_pool_gradient(const InferContext& ctx) {
@@ -123,7 +123,7 @@ void infer_avg_pool_gradient(const InferContext& ctx) {
   }
   ctx.out().dtype = ctx.in(0).dtype;
   ctx.out().shape = x;
-  ctx.out().strides = strides_like(ctx.in(0), x);
+  ctx.out().strides = channels_last_strides(x);
 }
 
 void sample_avg_pool(Samples& s) {

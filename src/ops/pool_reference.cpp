@@ -25,20 +25,21 @@ void set_axis(Window& w, const PoolProblem& p, int axis, int64_t o) {
 
 template <typename F>
 void for_each_window(const PoolProblem& p, F&& f) {
-  const int64_t windows = p.out[0] * p.out[1] * p.out[2];
   for (int64_t channel = 0; channel < p.batch * p.channels; ++channel) {
-    const int64_t n = channel / p.channels, c = channel % p.channels;
-    for (int64_t i = 0; i < windows; ++i) {
-      const int64_t o[3] = {i / (p.out[1] * p.out[2]), i / p.out[2] % p.out[1], i % p.out[2]};
-      Window w;
-      w.padded_size = 1;
-      w.x = n * p.x.outer + c * p.x.channel;
-      w.y = n * p.y.outer + c * p.y.channel;
-      for (int axis = 0; axis < 3; ++axis) {
-        set_axis(w, p, axis, o[axis]);
-        w.y += o[axis] * p.y.spatial[axis];
+    Window w;
+    w.x = channel / p.channels * p.x.outer + channel % p.channels * p.x.channel;
+    const int64_t y = channel / p.channels * p.y.outer + channel % p.channels * p.y.channel;
+    for (int64_t d = 0; d < p.out[0]; ++d) {
+      for (int64_t h = 0; h < p.out[1]; ++h) {
+        for (int64_t o = 0; o < p.out[2]; ++o) {
+          w.padded_size = 1;
+          set_axis(w, p, 0, d);
+          set_axis(w, p, 1, h);
+          set_axis(w, p, 2, o);
+          w.y = y + d * p.y.spatial[0] + h * p.y.spatial[1] + o * p.y.spatial[2];
+          f(w);
+        }
       }
-      f(w);
     }
   }
 }
