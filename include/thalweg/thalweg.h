@@ -25,6 +25,7 @@
 #include <thalweg/ops/conv.h>
 #include <thalweg/ops/index.h>
 #include <thalweg/ops/linear.h>
+#include <thalweg/ops/norm.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/pool.h>
 #include <thalweg/ops/random.h>

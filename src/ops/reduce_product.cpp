@@ -4,6 +4,7 @@
 #include <thalweg/ops/call.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/reduce.h>
+#include <thalweg/ops/shape.h>
 #include <thalweg/ops/views.h>
 #include <thalweg/ops/vjp.h>
 
@@ -11,7 +12,6 @@
 #include "ops/reference.h"
 #include "ops/samples.h"
 #include "ops/table.h"
-#include "ops/unslice.h"
 
 namespace thalweg {
 namespace {
@@ -71,9 +71,7 @@ Tensor pad_with_ones(const Tensor& x) {
   const int64_t n = x.shape()[1];
   int64_t size = 1;
   while (size < n) size *= 2;
-  if (size == n) return x;
-  const Tensor ones = Tensor::ones({1, size - n}, {x.dtype(), x.device()});
-  return unslice(x, 1, 0, size) + unslice(ones, 1, n, size);
+  return size == n ? x : pad(x, {0, 0}, {0, size - n}, PadMode::constant, 1);
 }
 
 // g [rows, 1] times the product of the other elements of each row of x [rows, n], n a power of two:

@@ -27,4 +27,8 @@ struct SoftmaxCrossEntropyAttrs {
   }
 };
 
+/// For kernels of softmax_cross_entropy on the cpu, before they run. Throws Error{invalid} for a
+/// label that is no class and not ignored: an error that only a kernel can find.
+void check_classes(const KernelContext& ctx);
+
 }  // namespace thalweg

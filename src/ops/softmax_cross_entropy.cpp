@@ -4,6 +4,7 @@
 #include <thalweg/ops/call.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/reduce.h>
+#include <thalweg/ops/shape.h>
 #include <thalweg/ops/views.h>
 #include <thalweg/ops/vjp.h>
 
@@ -78,6 +79,31 @@ void infer_loss_vjp(const InferContext& ctx) {
   ctx.out().strides = pred.is_dense() ? pred.strides : row_major_strides(pred.shape);
 }
 
+}  // namespace
+
+void check_classes(const KernelContext& ctx) {
+  const TensorMeta& pred = ctx.in(0).meta;
+  const TensorImpl& label = ctx.in(1);
+  if (!is_sparse(pred, label.meta)) return;
+  const Attrs& a = ctx.attrs<Attrs>();
+  const int64_t classes = pred.shape[axis_of(ctx, a.axis, pred.shape.size())];
+  visit_dtype(label.meta.dtype, [&](auto zero) {
+    const auto* values = label.as<decltype(zero)>();
+    int64_t sample = -1;
+    for_each_position<1>({&label.meta}, kNoAxis, [&](const auto& at) {
+      ++sample;
+      const auto value = static_cast<int64_t>(values[at[0]]);
+      if ((value >= 0 && value < classes) || value == a.ignore_label) return;
+      fail_invalid(
+          "softmax_cross_entropy: label {} of sample {} is none of the {} classes from 0; set "
+          "ignore_label to leave such samples out",
+          value, sample, classes);
+    });
+  });
+}
+
+namespace {
+
 // --- reference kernels ---
 
 // u, one sample after the other.
@@ -132,6 +158,7 @@ class Targets {
 };
 
 void reference_loss(const KernelContext& ctx) {
+  check_classes(ctx);
   const TensorMeta& x = ctx.in(0).meta;
   const size_t axis = axis_of(ctx, ctx.attrs<Attrs>().axis, x.shape.size());
   const int64_t n = x.shape[axis];
@@ -185,7 +212,7 @@ const Op kLossVjp{.name = "softmax_cross_entropy_vjp",
 
 // --- the gradient in terms of ops ---
 
-// [C] or a list of the classes, with size 1 along all axes but `axis`.
+// [C] with size 1 along all axes but `axis`.
 Tensor along(const Tensor& x, size_t axis, size_t dims) {
   Shape shape(dims, 1);
   shape[axis] = x.size();
@@ -197,9 +224,8 @@ Tensor distribution(const Tensor& label, const TensorMeta& pred, const Attrs& a,
   const auto classes = static_cast<double>(pred.shape[axis]);
   Tensor q = label;
   if (is_sparse(pred, label.meta())) {
-    std::vector<int64_t> numbers(static_cast<size_t>(pred.shape[axis]));
-    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
-    const Tensor all = along(Tensor::of(numbers, {-1}, pred.device), axis, pred.shape.size());
+    const Tensor all =
+        along(arange(pred.shape[axis], {DType::i64, pred.device}), axis, pred.shape.size());
     q = cast(expand_dims(label, static_cast<int64_t>(axis)) == all, pred.dtype);
   }
   if (a.label_smoothing > 0) q = q * (1 - a.label_smoothing) + a.label_smoothing / classes;
@@ -263,34 +289,6 @@ const Op kLoss{.name = "softmax_cross_entropy",
                .reference = reference_loss,
                .samples = sample_loss};
 
-// --- arguments ---
-template <typename T>
-void check_classes(const Tensor& label, int64_t classes, int64_t ignored) {
-  const T* values = label.data<T>();
-  for (int64_t i = 0; i < label.size(); ++i) {
-    const auto value = static_cast<int64_t>(values[i]);
-    if ((value >= 0 && value < classes) || value == ignored) continue;
-    fail_invalid(
-        "softmax_cross_entropy: label {} at position {} is none of the {} classes 0 to {}; set "
-        "ignore_label to leave such samples out",
-        value, i, classes, classes - 1);
-  }
-}
-
-void check_classes(const Tensor& pred, const Tensor& label, const Attrs& a) {
-  if (!is_integer(label.dtype()) || !is_sparse(pred.meta(), label.meta()) ||
-      label.device().kind != DeviceKind::cpu) {
-    return;
-  }
-  const int64_t axis = normalize_axis("softmax_cross_entropy", a.axis, pred.shape().size());
-  const Tensor row_major = contiguous(label);
-  visit_dtype(label.dtype(), [&](auto zero) {
-    if constexpr (std::is_integral_v<decltype(zero)>) {
-      check_classes<decltype(zero)>(row_major, pred.shape()[axis], a.ignore_label);
-    }
-  });
-}
-
 }  // namespace
 
 Tensor softmax_cross_entropy(const Tensor& pred, const Tensor& label,
@@ -298,7 +296,6 @@ Tensor softmax_cross_entropy(const Tensor& pred, const Tensor& label,
   const Attrs a{options.axis, options.label_smoothing, options.ignore_label};
   const Tensor& weight = options.class_weights;
   if (!pred.defined() || !label.defined()) return call(kLoss, a, pred, label, weight);
-  check_classes(pred, label, a);
   const bool dense = label.shape() == pred.shape();
   return call(kLoss, a, pred, dense ? cast(label, pred.dtype()) : label,
               weight.defined() ? cast(weight, pred.dtype()) : weight);

@@ -22,6 +22,9 @@ std::span<const Op* const> scan_rows();
 std::span<const Op* const> softmax_rows();
 std::span<const Op* const> softmax_cross_entropy_rows();
 std::span<const Op* const> sigmoid_cross_entropy_rows();
+std::span<const Op* const> batch_norm_rows();
+std::span<const Op* const> layer_norm_rows();
+std::span<const Op* const> group_norm_rows();
 std::span<const Op* const> linear_rows();
 std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
@@ -47,6 +50,9 @@ inline constexpr RowSpan kFamilies[] = {
     softmax_rows,
     softmax_cross_entropy_rows,
     sigmoid_cross_entropy_rows,
+    batch_norm_rows,
+    layer_norm_rows,
+    group_norm_rows,
     linear_rows,
     transfer_rows,
     conv_rows,

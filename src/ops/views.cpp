@@ -9,7 +9,6 @@
 #include "ops/infer.h"
 #include "ops/samples.h"
 #include "ops/table.h"
-#include "ops/unslice.h"
 #include "tensor/copy.h"
 
 namespace thalweg {
@@ -361,10 +360,6 @@ Tensor slice(const Tensor& x, int64_t axis, int64_t start, int64_t stop, int64_t
   const int64_t stride = step > 0 ? step : -step;
   a.count = distance > 0 ? (distance + stride - 1) / stride : 0;
   return call(kSlice, a, x);
-}
-
-Tensor unslice(const Tensor& x, int64_t axis, int64_t start, int64_t size) {
-  return call(kUnslice, SliceAttrs{axis, start, x.shape()[axis], 1, size}, x);
 }
 
 Tensor expand_dims(const Tensor& x, int64_t axis) {

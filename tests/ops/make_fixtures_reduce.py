@@ -69,5 +69,105 @@ def reduce_cases():
     return cases
 
 
+def softmax_cases():
+    cases = {}
+    for name in ("softmax", "log_softmax"):
+        for axis, shape in ((-1, (3, 4)), (1, (2, 3, 2))):
+            x = array(*shape).requires_grad_()
+            y = getattr(torch, name)(x, axis)
+            cases[f"{name} along {axis}"] = {"op": name, "axis": axis, "x": dump(x)} | gradients(y, {"x": x}, True)
+    return cases | cross_entropy_cases() | sigmoid_cases()
+
+
+def cross_entropy_case(shape, axis=-1, label=None, smoothing=0.0, ignore=None, weighted=False):
+    x = array(*shape).requires_grad_()
+    classes = shape[axis]
+    dense = label is None
+    label = torch.softmax(array(*shape), axis) if dense else torch.tensor(label)
+    weight = (array(classes).abs() + 0.1).requires_grad_() if weighted else None
+    moved = x.movedim(axis, 1)
+    kept = weight.detach() if weighted else None
+    loss = F.cross_entropy(moved, label.movedim(axis, 1) if dense else label, kept, reduction="none",
+                           label_smoothing=smoothing, **({} if ignore is None else {"ignore_index": ignore}))
+    return {"op": "softmax_cross_entropy", "axis": axis, "smoothing": smoothing, "ignore": ignore, "dense": dense,
+            "label": dump(label), "weight": dump(weight), "x": dump(x)} | gradients(loss, {"x": x}, True)
+
+
+def cross_entropy_cases():
+    return {
+        "cross entropy, classes": cross_entropy_case((4, 3), label=[0, 2, 1, 2]),
+        "cross entropy, smoothed": cross_entropy_case((4, 3), label=[0, 2, 1, 2], smoothing=0.1),
+        "cross entropy, weights": cross_entropy_case((4, 3), label=[0, 2, 1, 2], weighted=True),
+        "cross entropy, all": cross_entropy_case((4, 3), label=[0, -1, 1, 2], smoothing=0.2, ignore=-1, weighted=True),
+        "cross entropy, an ignored class": cross_entropy_case((4, 3), label=[0, 2, 1, 2], smoothing=0.2, ignore=2),
+        "cross entropy, positions": cross_entropy_case((2, 3, 2), axis=1, label=[[0, 2], [1, 1]], weighted=True),
+        "cross entropy, dense": cross_entropy_case((3, 4)),
+        "cross entropy, dense, all": cross_entropy_case((2, 3, 2), axis=1, smoothing=0.3, weighted=True),
+    }
+
+
+def sigmoid_cases():
+    cases = {}
+    for weighted in (False, True):
+        x, label = array(3, 4).requires_grad_(), torch.sigmoid(array(3, 4)).requires_grad_()
+        weight = (array(4).abs() + 0.1).requires_grad_() if weighted else None
+        # PyTorch's own has no gradient for the weight.
+        y = (1 - label) * x + (1 + ((weight if weighted else 1) - 1) * label) * F.softplus(-x)
+        assert y.allclose(F.binary_cross_entropy_with_logits(
+            x, label, pos_weight=weight.detach() if weighted else None, reduction="none"), 1e-12)
+        inputs = {"x": x, "label": label} | ({"weight": weight} if weighted else {})
+        cases[f"sigmoid cross entropy{', weighted' if weighted else ''}"] = {
+            "op": "sigmoid_cross_entropy", "label": dump(label), "weight": dump(weight), "x": dump(x)} | gradients(
+                y, inputs, True)
+    return cases
+
+
+def norm_case(op, shape, parameter_shape, bias=True, **settings):
+    inputs = {"x": array(*shape).requires_grad_()}
+    x, w, b = inputs["x"], None, None
+    if parameter_shape:
+        w = inputs["w"] = array(*parameter_shape).requires_grad_()
+    if parameter_shape and bias:
+        b = inputs["b"] = array(*parameter_shape).requires_grad_()
+    eps = settings["epsilon"]
+    if op == "batch_norm":
+        y = F.batch_norm(x, None, None, w, b, True, 0.1, eps)
+    elif op == "layer_norm":
+        y = F.layer_norm(x, shape[settings["axis"]:], w, b, eps)
+    elif op == "rms_norm":
+        y = F.rms_norm(x, shape[settings["axis"]:], w, eps)
+    else:
+        y = F.group_norm(x, settings["groups"], w, b, eps)
+    return {"op": op, **settings, "x": dump(x), "w": dump(w), "b": dump(b)} | gradients(y, inputs, True)
+
+
+def inference_case():
+    inputs = {n: array(*s) for n, s in (("x", (2, 3, 2)), ("mean", (3,)), ("var", (3,)), ("w", (3,)), ("b", (3,)))}
+    inputs["var"] = inputs["var"].abs() + 0.1
+    inputs = {n: t.requires_grad_() for n, t in inputs.items()}
+    x, mean, var, w, b = (t.view(1, 3, 1) if t.dim() == 1 else t for t in inputs.values())
+    y = (x - mean) / torch.sqrt(var + 1e-3) * w + b
+    return {"op": "batch_norm_inference", "epsilon": 1e-3} | {n: dump(t) for n, t in inputs.items()} | gradients(
+        y, inputs, True)
+
+
+def norm_cases():
+    return {
+        "batch norm": norm_case("batch_norm", (4, 3), (3,), epsilon=1e-5),
+        "batch norm of images": norm_case("batch_norm", (2, 3, 2, 2), (3,), epsilon=1e-3),
+        "batch norm, plain": norm_case("batch_norm", (2, 2, 3), None, epsilon=1e-5),
+        "batch norm in prediction": inference_case(),
+        "layer norm": norm_case("layer_norm", (3, 5), (5,), axis=-1, epsilon=1e-5),
+        "layer norm of two axes": norm_case("layer_norm", (2, 3, 2), (3, 2), axis=-2, epsilon=1e-3),
+        "layer norm without bias": norm_case("layer_norm", (3, 4), (4,), bias=False, axis=-1, epsilon=1e-5),
+        "rms norm": norm_case("rms_norm", (3, 5), (5,), bias=False, axis=-1, epsilon=1e-5),
+        "group norm": norm_case("group_norm", (2, 4, 3), (4,), groups=2, epsilon=1e-5),
+        "instance norm": norm_case("group_norm", (2, 3, 2, 2), (3,), groups=3, epsilon=1e-5),
+        "group norm, plain": norm_case("group_norm", (2, 4), None, groups=2, epsilon=1e-5),
+    }
+
+
 if __name__ == "__main__":
     write("reduce", reduce_cases())
+    write("softmax", softmax_cases())
+    write("norm", norm_cases())

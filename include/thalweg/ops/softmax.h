@@ -30,8 +30,7 @@ struct SoftmaxCrossEntropyOptions {
 /// a distribution over the classes, of pred's shape. With q the label as a distribution (smoothed
 /// as in Szegedy et al. 2015) and w the class weights, the loss is -sum(w q log(softmax(pred))), as
 /// PyTorch's with reduction "none"; terms with w q = 0 count as 0. Throws Error{invalid} for a
-/// class below 0 or not below C that is not ignore_label; on a device other than the cpu, where the
-/// labels are not looked at beforehand, the loss of that sample is NaN.
+/// class below 0 or not below C that is not ignore_label.
 THALWEG_API Tensor softmax_cross_entropy(const Tensor& pred, const Tensor& label,
                                          const SoftmaxCrossEntropyOptions& options = {});
 
