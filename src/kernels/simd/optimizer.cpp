@@ -5,7 +5,7 @@
 
 #include <thalweg/base/threads.h>
 
-#include "kernels/scratch.h"
+#include "device/scratch.h"
 #include "kernels/simd/update_range.h"
 #include "ops/compose.h"
 
