@@ -13,28 +13,34 @@ Shape without_axis(const Shape& shape, int64_t axis) {
   return rest;
 }
 
-// The class of the largest score at each position; the first of equals, NaN above all.
+// The first of the largest scores; NaN is above all.
+template <typename T>
+int64_t first_largest(const T* scores, int64_t count, int64_t stride) {
+  // Halves as float; what is none compares in its own type.
+  using C = std::conditional_t<is_half(dtype_of<T>), float, T>;
+  int64_t best = 0;
+  auto best_score = static_cast<C>(scores[0]);
+  for (int64_t c = 1; c < count; ++c) {
+    const auto score = static_cast<C>(scores[c * stride]);
+    if (score > best_score || (score != score && best_score == best_score)) {
+      best = c;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+// The class of the largest score at each position.
 void largest(const std::string& metric, const Tensor& scores, int64_t axis,
              std::vector<int64_t>& into) {
   const ScoreLayout layout = score_layout(metric, scores, axis);
-  into.clear();
+  into.resize(static_cast<size_t>(layout.outer * layout.inner));
   visit_dtype(scores.dtype(), [&]<typename T>(T) {
     const T* at = scores.data<T>();
-    for (int64_t o = 0; o < layout.outer; ++o) {
-      for (int64_t i = 0; i < layout.inner; ++i) {
-        const T* first = at + o * layout.classes * layout.inner + i;
-        int64_t best = 0;
-        auto best_score = static_cast<double>(first[0]);
-        for (int64_t c = 1; c < layout.classes; ++c) {
-          const auto score = static_cast<double>(first[c * layout.inner]);
-          if (score > best_score || (score != score && best_score == best_score)) {
-            best = c;
-            best_score = score;
-          }
-        }
-        into.push_back(best);
-      }
-    }
+    int64_t* to = into.data();
+    for (int64_t o = 0; o < layout.outer; ++o, at += layout.classes * layout.inner)
+      for (int64_t i = 0; i < layout.inner; ++i)
+        *to++ = first_largest(at + i, layout.classes, layout.inner);
   });
 }
 

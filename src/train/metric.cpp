@@ -10,7 +10,8 @@ namespace thalweg::train {
 namespace {
 
 Tensor on_host(const Tensor& t) {
-  return t.defined() ? t.to(Device::cpu()).detach().contiguous() : t;
+  if (!t.defined() || (t.device() == Device::cpu() && t.is_contiguous())) return t;
+  return t.to(Device::cpu()).contiguous();
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ void Session::State::run_step(Session& session, const data::Batch& batch) {
   step_loss_->update(seen);
   const double mean = step_loss_->value();
   check_loss(mean);
-  for (const metric::MetricPtr& metric : train_metrics) metric->update(seen);
+  train_metrics[0]->merge(*step_loss_);
+  for (size_t i = 1; i < train_metrics.size(); ++i) train_metrics[i]->update(seen);
   if (options.averager) options.averager->update();
   if (at.step == 1 || at.step % options.log_every_steps == 0)
     log("step", {{"loss", mean}, {"learning_rate", rate}});
