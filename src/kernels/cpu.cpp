@@ -8,7 +8,6 @@ void register_cpu_kernels() {
   register_onednn_conv_kernels();
 #endif
   register_conv_kernels();
-  register_pool_kernels();
   register_simd_kernels();
 }
 

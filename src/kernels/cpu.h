@@ -10,8 +10,6 @@ void register_gemm_kernels();
 /// The convolution family.
 void register_onednn_conv_kernels();
 void register_conv_kernels();
-/// The pooling family.
-void register_pool_kernels();
 /// Point-wise ops, reductions and others whose loops are our own SIMD.
 void register_simd_kernels();
 

@@ -6,6 +6,7 @@
 #include "kernels/cpu.h"
 #include "kernels/simd/optimizer.h"
 #include "kernels/simd/pointwise.h"
+#include "kernels/simd/pool.h"
 #include "kernels/simd/reduce.h"
 
 namespace thalweg {
@@ -14,6 +15,7 @@ bool simd::is_supported() { return (hwy::SupportedTargets() & HWY_TARGETS) != 0;
 
 void simd::choose_target() {
   choose_pointwise_target();
+  choose_pool_target();
   choose_reduce_target();
   choose_optimizer_target();
 }
@@ -22,6 +24,7 @@ void register_simd_kernels() {
   if (!simd::is_supported()) return;
   simd::choose_target();
   simd::register_pointwise();
+  simd::register_pools();
   simd::register_reductions();
   simd::register_optimizers();
 }

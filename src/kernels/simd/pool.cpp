@@ -1,13 +1,11 @@
-// Registers the SIMD kernels of pooling.
+#include "kernels/simd/pool.h"
 
 #include <algorithm>
 #include <limits>
 
 #include <thalweg/base/threads.h>
 
-#include "kernels/cpu.h"
-#include "kernels/pool/windows.h"
-#include "kernels/simd/targets.h"
+#include "kernels/simd/pool_windows.h"
 #include "ops/compose.h"
 #include "ops/layout.h"
 #include "ops/reference.h"
@@ -128,9 +126,9 @@ void run_average_gradient(const KernelContext& ctx) {
 
 }  // namespace
 
-void register_pool_kernels() {
-  if (!simd::is_supported()) return;
-  simd::fill_pool(table());
+void simd::choose_pool_target() { fill_pool(table()); }
+
+void simd::register_pools() {
   add_kernel("max_pool", DeviceKind::cpu, {"simd", refuse, run_max});
   add_kernel("avg_pool", DeviceKind::cpu, {"simd", refuse, run_average});
   add_kernel("avg_pool_gradient", DeviceKind::cpu, {"simd", refuse, run_average_gradient});

@@ -1,13 +1,13 @@
 // clang-format off
 #include "kernels/simd/targets.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/pool/windows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/simd/pool_windows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include "kernels/simd/convert-inl.h"
 // clang-format on
 
-#include "kernels/pool/windows.h"
+#include "kernels/simd/pool_windows.h"
 
 #include <algorithm>
 
