@@ -17,7 +17,9 @@
 #include <thalweg/nn/conv.h>
 #include <thalweg/nn/dense.h>
 #include <thalweg/nn/init.h>
+#include <thalweg/nn/loss.h>
 #include <thalweg/nn/module.h>
+#include <thalweg/nn/norm.h>
 #include <thalweg/nn/parameter.h>
 #include <thalweg/nn/pool.h>
 #include <thalweg/nn/sequential.h>
