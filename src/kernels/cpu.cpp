@@ -3,10 +3,10 @@
 namespace thalweg {
 
 void register_cpu_kernels() {
-  register_gemm_kernels();
 #if THALWEG_WITH_ONEDNN
-  register_onednn_conv_kernels();
+  register_onednn_kernels();
 #endif
+  register_gemm_kernels();
   register_conv_kernels();
   register_simd_kernels();
 }

@@ -5,10 +5,11 @@ namespace thalweg {
 /// Adds the fast cpu kernels that were built in to the op table, fastest first.
 void register_cpu_kernels();
 
+/// Products and convolutions on oneDNN.
+void register_onednn_kernels();
 /// matmul and linear.
 void register_gemm_kernels();
 /// The convolution family.
-void register_onednn_conv_kernels();
 void register_conv_kernels();
 /// Point-wise ops, reductions and others whose loops are our own SIMD.
 void register_simd_kernels();

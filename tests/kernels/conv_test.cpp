@@ -67,13 +67,14 @@ Dims missing_rows(const Case& c) {
 
 Tolerance tolerance(DType dtype, int64_t terms) {
   const double epsilon = dtype == DType::f64 ? 2.3e-16 : 1.2e-7;
-  return {epsilon * static_cast<double>(terms + 8), 4 * epsilon};
+  const double rounding = dtype == DType::bf16 ? 8e-3 : dtype == DType::f16 ? 1e-3 : 4 * epsilon;
+  return {epsilon * static_cast<double>(terms + 8), rounding};
 }
 
 // Calls f(draw, case, make) for both dtypes and layouts; make draws an image in that layout.
 template <typename F>
 void for_each_case(F&& f) {
-  for (const DType dtype : {DType::f32, DType::f64}) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
     for (const bool last : {false, true}) {
       for (const Case& c : kCases) {
         SCOPED_TRACE("x " + to_string(c.x) + ", weight " + to_string(c.w) +

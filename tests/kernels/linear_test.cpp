@@ -10,17 +10,19 @@ namespace thalweg {
 namespace {
 
 void expect_agree(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const double epsilon = x.dtype() == DType::f64 ? 2.3e-16 : 1.2e-7;
+  const DType dtype = x.dtype();
+  const double epsilon = dtype == DType::f64 ? 2.3e-16 : 1.2e-7;
+  const double rounding = dtype == DType::bf16 ? 8e-3 : dtype == DType::f16 ? 1e-3 : 4 * epsilon;
   const NoAttrs attrs;
   EXPECT_GE(expect_kernels_agree("linear", &attrs, {x, weight, bias},
-                                 {epsilon * static_cast<double>(weight.size(1) + 4), 4 * epsilon}),
+                                 {epsilon * static_cast<double>(weight.size(1) + 4), rounding}),
             1);
 }
 
 TEST(LinearKernels, AgreeWithTheReference) {
   const int64_t batches[] = {0, 1, 5, 64, 129}, outs[] = {1, 4, 10, 64, 300},
                 ins[] = {0, 1, 4, 64, 784};
-  for (const DType dtype : {DType::f32, DType::f64}) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
     for (const int64_t m : batches) {
       for (const int64_t n : outs) {
         for (const int64_t k : ins) {

@@ -13,8 +13,9 @@ namespace {
 
 // Sums of k products of numbers below 1, each rounded.
 Tolerance tolerance(DType dtype, int64_t k) {
-  const double epsilon = dtype == DType::f64 ? 2.3e-16 : dtype == DType::f32 ? 1.2e-7 : 8e-3;
-  return {epsilon * static_cast<double>(k + 4), 4 * epsilon};
+  const double epsilon = dtype == DType::f64 ? 2.3e-16 : 1.2e-7;
+  const double rounding = dtype == DType::bf16 ? 8e-3 : dtype == DType::f16 ? 1e-3 : 4 * epsilon;
+  return {epsilon * static_cast<double>(k + 4), rounding};
 }
 
 void expect_agree(const Tensor& a, const Tensor& b) {
@@ -22,6 +23,8 @@ void expect_agree(const Tensor& a, const Tensor& b) {
   EXPECT_GE(expect_kernels_agree("matmul", &attrs, {a, b}, tolerance(a.dtype(), a.shape().back())),
             1);
 }
+
+constexpr DType kDtypes[] = {DType::f32, DType::f64, DType::bf16, DType::f16};
 
 struct Size {
   int64_t m, n, k;
@@ -33,7 +36,7 @@ constexpr Size kSizes[] = {{1, 1, 1},      {1, 7, 5},      {4, 4, 4},     {5, 1,
                            {130, 520, 70}, {33, 260, 800}, {1, 300, 500}, {500, 1, 300}};
 
 TEST(MatmulKernels, AgreeWithTheReference) {
-  for (const DType dtype : {DType::f32, DType::f64}) {
+  for (const DType dtype : kDtypes) {
     for (const Size& s : kSizes) {
       Samples draw(dtype);
       expect_agree(draw.spread({s.m, s.k}, -1, 1), draw.spread({s.k, s.n}, -1, 1));
@@ -42,7 +45,7 @@ TEST(MatmulKernels, AgreeWithTheReference) {
 }
 
 TEST(MatmulKernels, TakeTransposedViews) {
-  for (const DType dtype : {DType::f32, DType::f64}) {
+  for (const DType dtype : kDtypes) {
     for (const Size& s : kSizes) {
       Samples draw(dtype);
       const Tensor a = draw.spread({s.m, s.k}, -1, 1), b = draw.spread({s.k, s.n}, -1, 1);

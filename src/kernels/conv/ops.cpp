@@ -5,6 +5,7 @@
 #include "kernels/cpu.h"
 #include "kernels/gemm/pack.h"
 #include "kernels/simd/targets.h"
+#include "kernels/through_f32.h"
 #include "ops/compose.h"
 #include "ops/conv.h"
 #include "ops/layout.h"
@@ -14,11 +15,6 @@ namespace thalweg {
 namespace {
 
 using Strides = decltype(ConvProblem::y);
-
-const char* refuse(const KernelContext& ctx) {
-  const DType dtype = ctx.in(0).meta.dtype;
-  return dtype == DType::f32 || dtype == DType::f64 ? nullptr : "needs f32 or f64";
-}
 
 // Channels side by side, pixels evenly behind each other.
 bool is_even(const Strides& s, int64_t channels, const int64_t (&sizes)[3]) {
@@ -106,7 +102,7 @@ void run_conv_weight_gradient(const KernelContext& ctx) {
 template <void (*kF32)(const KernelContext&), void (*kF64)(const KernelContext&)>
 void run_by_dtype(const KernelContext& ctx) {
   if (ctx.out().meta.size() == 0) return;
-  ctx.in(0).meta.dtype == DType::f32 ? kF32(ctx) : kF64(ctx);
+  ctx.in(0).meta.dtype == DType::f64 ? kF64(ctx) : run_through_f32<kF32>(ctx);
 }
 
 }  // namespace
@@ -114,12 +110,12 @@ void run_by_dtype(const KernelContext& ctx) {
 void register_conv_kernels() {
   if (!simd::is_supported()) return;
   add_kernel("conv", DeviceKind::cpu,
-             {"patches", refuse, run_by_dtype<run_conv<float>, run_conv<double>>});
+             {"patches", nullptr, run_by_dtype<run_conv<float>, run_conv<double>>});
   add_kernel(
       "conv_transpose", DeviceKind::cpu,
-      {"patches", refuse, run_by_dtype<run_conv_transpose<float>, run_conv_transpose<double>>});
+      {"patches", nullptr, run_by_dtype<run_conv_transpose<float>, run_conv_transpose<double>>});
   add_kernel("conv_weight_gradient", DeviceKind::cpu,
-             {"patches", refuse,
+             {"patches", nullptr,
               run_by_dtype<run_conv_weight_gradient<float>, run_conv_weight_gradient<double>>});
 }
 

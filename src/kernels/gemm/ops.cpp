@@ -6,6 +6,7 @@
 #include "kernels/gemm/operand.h"
 #include "kernels/gemm/product.h"
 #include "kernels/simd/targets.h"
+#include "kernels/through_f32.h"
 #include "ops/compose.h"
 #include "tensor/copy.h"
 
@@ -17,8 +18,7 @@ using gemm::Matrix;
 using gemm::Product;
 
 const char* refuse(const KernelContext& ctx) {
-  const DType dtype = ctx.in(0).meta.dtype;
-  return dtype == DType::f32 || dtype == DType::f64 ? nullptr : "needs f32 or f64";
+  return is_floating(ctx.in(0).meta.dtype) ? nullptr : "needs floating elements";
 }
 
 template <typename T>
@@ -112,11 +112,11 @@ void linear(const KernelContext& ctx) {
 }
 
 void run_matmul(const KernelContext& ctx) {
-  ctx.in(0).meta.dtype == DType::f32 ? matmul<float>(ctx) : matmul<double>(ctx);
+  ctx.in(0).meta.dtype == DType::f64 ? matmul<double>(ctx) : run_through_f32<matmul<float>>(ctx);
 }
 
 void run_linear(const KernelContext& ctx) {
-  ctx.in(0).meta.dtype == DType::f32 ? linear<float>(ctx) : linear<double>(ctx);
+  ctx.in(0).meta.dtype == DType::f64 ? linear<double>(ctx) : run_through_f32<linear<float>>(ctx);
 }
 
 }  // namespace

@@ -4,9 +4,8 @@
 
 #include <thalweg/base/threads.h>
 
-#include "base/fail.h"
-#include "kernels/cpu.h"
 #include "kernels/onednn/conv_plan.h"
+#include "kernels/onednn/register.h"
 #include "ops/compose.h"
 
 namespace thalweg {
@@ -45,10 +44,6 @@ const char* refuse(const KernelContext& ctx) {
   return onednn::conv_plan(key)->refusal;
 }
 
-void check(bool ok) {
-  if (!ok) fail(ErrorKind::internal, "oneDNN: a convolution failed to run");
-}
-
 // Calls f(part, image it begins with, number of the part) for the whole batch, over the threads.
 template <typename F>
 void for_each_part(const ConvPlan& plan, const ConvProblem& p, F&& f) {
@@ -70,9 +65,8 @@ const void* at(const TensorImpl& tensor, int64_t image) {
 
 Scratch<std::byte> packed_weights(const ConvPlan& plan, const TensorImpl& w) {
   Scratch<std::byte> packed(static_cast<int64_t>(plan.part.w.get_size()));
-  check(onednn::run(
-      plan.reorder, plan.reorder_scratchpad,
-      {{DNNL_ARG_FROM, plan.plain_w, w.data}, {DNNL_ARG_TO, plan.part.w, packed.data()}}));
+  onednn::run(plan.reorder, plan.reorder_scratchpad,
+              {{DNNL_ARG_FROM, plan.plain_w, w.data}, {DNNL_ARG_TO, plan.part.w, packed.data()}});
   return packed;
 }
 
@@ -85,10 +79,10 @@ void forward(const KernelContext& ctx) {
     const onednn::Argument w{DNNL_ARG_WEIGHTS, part.w, weights.data()};
     const onednn::Argument y{DNNL_ARG_DST, part.y, at(ctx.out(), image)};
     if (ctx.has(2))
-      check(onednn::run(part.primitive, part.scratchpad,
-                        {x, w, y, {DNNL_ARG_BIAS, plan->bias, ctx.in(2).data}}));
+      onednn::run(part.primitive, part.scratchpad,
+                  {x, w, y, {DNNL_ARG_BIAS, plan->bias, ctx.in(2).data}});
     else
-      check(onednn::run(part.primitive, part.scratchpad, {x, w, y}));
+      onednn::run(part.primitive, part.scratchpad, {x, w, y});
   });
 }
 
@@ -97,10 +91,10 @@ void data(const KernelContext& ctx) {
   const auto plan = onednn::conv_plan(key);
   const auto weights = packed_weights(*plan, ctx.in(1));
   for_each_part(*plan, key.problem, [&](const ConvPart& part, int64_t image, int64_t) {
-    check(onednn::run(part.primitive, part.scratchpad,
-                      {{DNNL_ARG_DIFF_DST, part.y, at(ctx.in(0), image)},
-                       {DNNL_ARG_WEIGHTS, part.w, weights.data()},
-                       {DNNL_ARG_DIFF_SRC, part.x, at(ctx.out(), image)}}));
+    onednn::run(part.primitive, part.scratchpad,
+                {{DNNL_ARG_DIFF_DST, part.y, at(ctx.in(0), image)},
+                 {DNNL_ARG_WEIGHTS, part.w, weights.data()},
+                 {DNNL_ARG_DIFF_SRC, part.x, at(ctx.out(), image)}});
   });
 }
 
@@ -112,23 +106,22 @@ void weights(const KernelContext& ctx) {
   const int64_t images = plan->part.images, parts = (key.problem.batch + images - 1) / images;
   const Scratch<float> sums(parts * size);
   for_each_part(*plan, key.problem, [&](const ConvPart& part, int64_t image, int64_t i) {
-    check(onednn::run(part.primitive, part.scratchpad,
-                      {{DNNL_ARG_SRC, part.x, at(ctx.in(0), image)},
-                       {DNNL_ARG_DIFF_DST, part.y, at(ctx.in(1), image)},
-                       {DNNL_ARG_DIFF_WEIGHTS, part.w, sums.data() + i * size}}));
+    onednn::run(part.primitive, part.scratchpad,
+                {{DNNL_ARG_SRC, part.x, at(ctx.in(0), image)},
+                 {DNNL_ARG_DIFF_DST, part.y, at(ctx.in(1), image)},
+                 {DNNL_ARG_DIFF_WEIGHTS, part.w, sums.data() + i * size}});
   });
   float* total = sums.data();
   for (int64_t i = 1; i < parts; ++i) {
     for (int64_t j = 0; j < size; ++j) total[j] += sums.data()[i * size + j];
   }
-  check(onednn::run(
-      plan->reorder, plan->reorder_scratchpad,
-      {{DNNL_ARG_FROM, plan->part.w, total}, {DNNL_ARG_TO, plan->plain_w, ctx.out().data}}));
+  onednn::run(plan->reorder, plan->reorder_scratchpad,
+              {{DNNL_ARG_FROM, plan->part.w, total}, {DNNL_ARG_TO, plan->plain_w, ctx.out().data}});
 }
 
 }  // namespace
 
-void register_onednn_conv_kernels() {
+void onednn::register_conv() {
   add_kernel("conv", DeviceKind::cpu, {"onednn", refuse<ConvPass::forward>, forward});
   add_kernel("conv_transpose", DeviceKind::cpu, {"onednn", refuse<ConvPass::data>, data});
   add_kernel("conv_weight_gradient", DeviceKind::cpu,

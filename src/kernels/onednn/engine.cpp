@@ -4,6 +4,8 @@
 
 #include <omp.h>
 
+#include "base/fail.h"
+
 namespace thalweg::onednn {
 
 const dnnl::engine& engine() {
@@ -35,13 +37,13 @@ dnnl::memory::data_type data_type(DType dtype) {
   }
 }
 
-dnnl::memory::desc describe(const TensorMeta& meta) {
-  return {{meta.shape.begin(), meta.shape.end()},
-          data_type(meta.dtype),
-          dnnl::memory::dims(meta.strides.begin(), meta.strides.end())};
-}
-
 namespace {
+
+void check(dnnl_status_t status, const char* call) {
+  if (status != dnnl_success) {
+    fail(ErrorKind::internal, "oneDNN: {} failed with status {}", call, static_cast<int>(status));
+  }
+}
 
 // The library's C interface: its C++ one makes a hash map per call.
 class Memory {
@@ -52,9 +54,9 @@ class Memory {
   }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
-  bool create(const dnnl::memory::desc& desc, const void* data) {
-    return dnnl_memory_create(&memory_, desc.get(), engine().get(), const_cast<void*>(data)) ==
-           dnnl_success;
+  void create(const dnnl::memory::desc& desc, const void* data) {
+    check(dnnl_memory_create(&memory_, desc.get(), engine().get(), const_cast<void*>(data)),
+          "dnnl_memory_create");
   }
   dnnl_memory_t get() const { return memory_; }
 
@@ -69,26 +71,24 @@ dnnl_stream_t stream() {
 
 }  // namespace
 
-bool run(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
+void run(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
          std::initializer_list<Argument> arguments) {
   constexpr size_t kMost = 6;
+  THALWEG_ASSERT(arguments.size() < kMost);
   std::array<Memory, kMost> memories;
   std::array<dnnl_exec_arg_t, kMost> given;
   const Scratch<std::byte> scratch(static_cast<int64_t>(scratchpad.get_size()));
   size_t count = 0;
   const auto add = [&](const Argument& a) {
-    if (!memories[count].create(a.desc, a.data)) return false;
+    memories[count].create(a.desc, a.data);
     given[count] = {a.id, memories[count].get()};
     ++count;
-    return true;
   };
-  for (const Argument& argument : arguments) {
-    if (!add(argument)) return false;
-  }
-  if (!add({DNNL_ARG_SCRATCHPAD, scratchpad, scratch.data()})) return false;
+  for (const Argument& argument : arguments) add(argument);
+  add({DNNL_ARG_SCRATCHPAD, scratchpad, scratch.data()});
   const OneThread alone;
-  return dnnl_primitive_execute(primitive.get(), stream(), static_cast<int>(count), given.data()) ==
-         dnnl_success;
+  check(dnnl_primitive_execute(primitive.get(), stream(), static_cast<int>(count), given.data()),
+        "dnnl_primitive_execute");
 }
 
 }  // namespace thalweg::onednn

@@ -36,18 +36,15 @@ dnnl::primitive_attr attributes();
 
 dnnl::memory::data_type data_type(DType dtype);
 
-/// A tensor as it lies.
-dnnl::memory::desc describe(const TensorMeta& meta);
-
 struct Argument {
   int id;  // DNNL_ARG_...
   const dnnl::memory::desc& desc;
   const void* data;
 };
 
-/// Runs a primitive in the calling thread, with scratch memory as its descriptor `pd` wants it.
-/// False if oneDNN reports an error.
-bool run(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
+/// Runs a primitive in the calling thread, with scratch memory as its descriptor wants it.
+/// Throws Error{internal} if oneDNN reports an error.
+void run(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
          std::initializer_list<Argument> arguments);
 
 }  // namespace thalweg::onednn

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace thalweg::onednn {
+
+void register_conv();
+void register_matmul();
+
+}  // namespace thalweg::onednn
