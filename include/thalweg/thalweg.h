@@ -34,6 +34,7 @@
 #include <thalweg/ops/reduce.h>
 #include <thalweg/ops/shape.h>
 #include <thalweg/ops/softmax.h>
+#include <thalweg/ops/sort.h>
 #include <thalweg/ops/views.h>
 #include <thalweg/tensor/tensor.h>
 #include <thalweg/train/averager.h>

@@ -19,6 +19,7 @@ std::span<const Op* const> moment_rows();
 std::span<const Op* const> norm_reduction_rows();
 std::span<const Op* const> product_rows();
 std::span<const Op* const> scan_rows();
+std::span<const Op* const> sort_rows();
 std::span<const Op* const> softmax_rows();
 std::span<const Op* const> softmax_cross_entropy_rows();
 std::span<const Op* const> sigmoid_cross_entropy_rows();
@@ -47,6 +48,7 @@ inline constexpr RowSpan kFamilies[] = {
     norm_reduction_rows,
     product_rows,
     scan_rows,
+    sort_rows,
     softmax_rows,
     softmax_cross_entropy_rows,
     sigmoid_cross_entropy_rows,
