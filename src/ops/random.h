@@ -56,6 +56,11 @@ struct DropoutAttrs {
   }
 };
 
+/// Words below it come true with the probability, to 2^-32.
+inline uint64_t probability_threshold(double probability) {
+  return static_cast<uint64_t>(probability * 0x1p32 + 0.5);
+}
+
 void reference_random_uniform(const KernelContext& ctx);
 void reference_random_normal(const KernelContext& ctx);
 void reference_random_bernoulli(const KernelContext& ctx);

@@ -104,14 +104,11 @@ void visit_integer(DType dtype, F&& f) {
   });
 }
 
-// Words below it come true with the probability, to 2^-32.
-uint64_t threshold(double probability) { return static_cast<uint64_t>(probability * 0x1p32 + 0.5); }
-
 template <typename T>
 void drop(const KernelContext& ctx) {
   using C = ComputeType<T>;
   const DropoutAttrs& a = ctx.attrs<DropoutAttrs>();
-  const uint64_t dropped = threshold(a.probability);
+  const uint64_t dropped = probability_threshold(a.probability);
   const C scale = a.probability < 1 ? static_cast<C>(1 / (1 - a.probability)) : C(0);
   const T* in = ctx.in(0).as<T>();
   T* out = ctx.out().as<T>();
@@ -153,7 +150,7 @@ void reference_random_normal(const KernelContext& ctx) {
 
 void reference_random_bernoulli(const KernelContext& ctx) {
   const RandomAttrs& a = ctx.attrs<RandomAttrs>();
-  const uint64_t success = threshold(a.a);
+  const uint64_t success = probability_threshold(a.a);
   visit_dtype(ctx.out().meta.dtype, [&](auto zero) {
     using T = decltype(zero);
     using C = ComputeType<T>;

@@ -4,6 +4,7 @@
 // clang-format on
 
 #include "kernels/cpu.h"
+#include "kernels/simd/dropout.h"
 #include "kernels/simd/optimizer.h"
 #include "kernels/simd/pointwise.h"
 #include "kernels/simd/pool.h"
@@ -16,6 +17,7 @@ bool simd::is_supported() { return (hwy::SupportedTargets() & HWY_TARGETS) != 0;
 void simd::choose_target() {
   choose_pointwise_target();
   choose_pool_target();
+  choose_dropout_target();
   choose_reduce_target();
   choose_optimizer_target();
 }
@@ -25,6 +27,7 @@ void register_simd_kernels() {
   simd::choose_target();
   simd::register_pointwise();
   simd::register_pools();
+  simd::register_dropout();
   simd::register_reductions();
   simd::register_optimizers();
 }
