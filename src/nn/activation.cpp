@@ -18,13 +18,18 @@ constexpr std::array kActivations = {
 ActivationFunction activation(std::string_view name) {
   if (name == "softrelu") return softplus;
   if (name == "swish") return silu;
-  std::vector<std::string_view> names;
   for (const ActivationFunction& f : kActivations) {
     if (name == f.name) return f;
-    names.emplace_back(f.name);
   }
+  const std::vector<std::string_view> names = activation_names();
   fail_invalid("activation: there is no '{}'{}; there are {}", name, did_you_mean(name, names),
                fmt::join(names, ", "));
+}
+
+std::vector<std::string_view> activation_names() {
+  std::vector<std::string_view> names;
+  for (const ActivationFunction& f : kActivations) names.emplace_back(f.name);
+  return names;
 }
 
 std::string Activation::describe() { return fmt::format("Activation({})", function_.name); }

@@ -34,6 +34,9 @@ THALWEG_ACTIVATION(gelu_tanh);
 /// with the nearest name when there is none.
 THALWEG_API ActivationFunction activation(std::string_view name);
 
+/// The names that activation() takes, but for its two aliases.
+THALWEG_API std::vector<std::string_view> activation_names();
+
 /// An activation function as a layer.
 class THALWEG_API Activation : public Module {
  public:
