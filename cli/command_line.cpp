@@ -1,0 +1,259 @@
+#include "cli/command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <new>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <thalweg/base/log.h>
+#include <thalweg/base/text.h>
+#include <thalweg/base/threads.h>
+
+#include "base/fail.h"
+#include "cli/commands.h"
+#include "cli/completion.h"
+#include "cli/exit_code.h"
+#include "cli/recipes.h"
+#include "cli/version.h"
+
+namespace thalweg::cli {
+namespace {
+
+// The parser, the structs it fills, and what is run when it is done.
+class CommandLine {
+ public:
+  explicit CommandLine(std::string command) : command_(std::move(command)) {
+    app_.set_version_flag("--version", fmt::format("thalweg {}", kVersion));
+    app_.footer("`thalweg COMMAND --help` says more. " + exit_code_help());
+    app_.require_subcommand(1);
+    app_.failure_message([](const CLI::App*, const CLI::Error&) { return std::string(); });
+    app_.get_formatter()->column_width(34);
+    add_train();
+    add_eval();
+    add_predict();
+    add_summary();
+    add_inspect();
+    add_bench();
+    add_doctor();
+    add_completion();
+  }
+
+  int run(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::Success& asked_for_help) {
+      return app_.exit(asked_for_help);
+    } catch (const CLI::ParseError& error) {
+      throw_usage(error, argc, argv);
+    }
+    return run_();
+  }
+
+ private:
+  CLI::App* add_command(const char* name, const char* doc, std::function<int()> run) {
+    CLI::App* command = app_.add_subcommand(name, doc);
+    command->callback([this, run] { run_ = run; });
+    return command;
+  }
+
+  static void add_common(CLI::App* command, CommonOptions& options) {
+    command->add_option("--device", options.device, "Where to compute: cpu or cuda:N")
+        ->capture_default_str();
+    command
+        ->add_option("--threads", options.threads,
+                     "Threads of a kernel; 0: THALWEG_THREADS, or one for each core")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 4096));
+    command->add_flag("--verbose", options.verbose, "Say which kernels run; twice: and why");
+  }
+
+  static void add_overrides(CLI::App* command, std::vector<std::string>& overrides) {
+    command->add_option("--set", overrides, "KEY=VALUE: override a key of the recipe; repeatable")
+        ->allow_extra_args(false);
+  }
+
+  void add_train() {
+    CLI::App* command =
+        add_command("train", "Train a net by a recipe; without one, list those that come along",
+                    [this] { return run_train(train_, command_); });
+    command->add_option("RECIPE", train_.recipe, "Name or file of a recipe");
+    add_overrides(command, train_.overrides);
+    command->add_option("--resume", train_.resume,
+                        "Go on from the newest checkpoint in this run's folder");
+    command->add_option("--seed", train_.seed, "As --set run.seed=N");
+    command->add_option("--runs", train_.runs, "As --set run.folder=FOLDER");
+    command->add_flag("--print", train_.print, "Print the whole recipe, with defaults, and end");
+    command->add_flag("--keys", train_.keys, "Print every key that a recipe may have, and end");
+    add_common(command, train_.common);
+  }
+
+  void add_eval() {
+    CLI::App* command = add_command("eval", "Measure a trained net on the test data of its recipe",
+                                    [this] { return run_eval(eval_); });
+    command->add_option("RUN", eval_.run, "A run's folder")->required();
+    command->add_option("--weights", eval_.weights,
+                        "A safetensors file in place of the run's weights");
+    add_overrides(command, eval_.overrides);
+    command->add_flag("--json", eval_.json, "One JSON object");
+    add_common(command, eval_.common);
+  }
+
+  void add_predict() {
+    CLI::App* command = add_command("predict", "Let a trained net judge the samples in files",
+                                    [this] { return run_predict(predict_); });
+    command->add_option("RUN", predict_.run, "A run's folder")->required();
+    command->add_option("FILES", predict_.files, "IDX files, or CSV files with a sample a line")
+        ->required();
+    command->add_option("--weights", predict_.weights,
+                        "A safetensors file in place of the run's weights");
+    command->add_option("--top", predict_.top, "How many classes to name for each sample")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1000000));
+    command->add_flag("--json", predict_.json, "A JSON object a sample");
+    add_common(command, predict_.common);
+  }
+
+  void add_summary() {
+    CLI::App* command = add_command("summary", "Show a recipe's net: layers, shapes, parameters",
+                                    [this] { return run_summary(summary_); });
+    command->add_option("RECIPE", summary_.recipe, "Name or file of a recipe, or a run's folder")
+        ->required();
+    add_overrides(command, summary_.overrides);
+  }
+
+  void add_inspect() {
+    CLI::App* command = add_command("inspect", "Say what is in a file or a run's folder",
+                                    [this] { return run_inspect(inspect_); });
+    command->add_option("FILES", inspect_.files, "safetensors, IDX, checkpoints, runs")->required();
+    command->add_flag("--json", inspect_.json, "A JSON object a file");
+  }
+
+  void add_bench() {
+    CLI::App* command = add_command("bench", "Time this machine on the fixed workloads",
+                                    [this] { return run_bench(bench_); });
+    command->add_option("NAMES", bench_.names, "Workloads; without a name, all");
+    command->add_option("--threads", bench_.threads, "Threads; 0: as for training")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 4096));
+    command->add_flag("--json", bench_.json, "A JSON object a workload");
+  }
+
+  void add_doctor() {
+    CLI::App* command = add_command(
+        "doctor", "Say what this machine and this program have, and what each absence costs",
+        [this] { return run_doctor(doctor_); });
+    command->add_flag("--json", doctor_.json, "One JSON object");
+  }
+
+  void add_completion() {
+    CLI::App* command = add_command(
+        "completion", "Print the script that completes command lines in a shell", [this] {
+          fmt::print("{}", completion_script(shell_, completed_commands()));
+          return kExitOk;
+        });
+    command->add_option("SHELL", shell_, "bash, zsh or fish")->required();
+  }
+
+  std::vector<CompletedCommand> completed_commands() const {
+    std::vector<CompletedCommand> commands;
+    for (const CLI::App* command : app_.get_subcommands(nullptr)) {
+      CompletedCommand& entry = commands.emplace_back();
+      entry.name = command->get_name();
+      entry.doc = command->get_description();
+      for (const CLI::Option* option : command->get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+          entry.options.push_back("--" + name);
+          entry.option_docs.push_back(option->get_description());
+        }
+        if (option->get_name() == "RECIPE") entry.words = recipe_names();
+        if (option->get_name() == "SHELL")
+          entry.words.assign(std::begin(kShells), std::end(kShells));
+      }
+    }
+    return commands;
+  }
+
+  // The parser's words, and what was probably meant.
+  [[noreturn]] void throw_usage(const CLI::ParseError& error, int argc, char** argv) {
+    const CLI::App* at = &app_;
+    std::vector<std::string> known;
+    for (const CLI::App* command : app_.get_subcommands(nullptr)) {
+      known.push_back(command->get_name());
+      if (argc > 1 && known.back() == argv[1]) at = command;
+    }
+    const std::string help = at == &app_ ? "" : " " + at->get_name();
+    if (at == &app_ && argc > 1 && argv[1][0] != '-') {
+      fail_invalid("usage: there is no command '{}'{}; see thalweg --help", argv[1],
+                   hint(argv[1], known));
+    }
+    std::string unknown;
+    known.clear();
+    for (const CLI::Option* option : at->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    for (int i = 2; i < argc && unknown.empty(); ++i) {
+      const std::string_view argument = argv[i];
+      const std::string word(argument.substr(0, argument.find('=')));
+      if (word.starts_with("--") && std::find(known.begin(), known.end(), word) == known.end()) {
+        unknown = word;
+      }
+    }
+    std::string reason = error.what();
+    for (char& c : reason) c = c == '\n' ? ' ' : c;
+    if (!unknown.empty())
+      reason = fmt::format("there is no option {}{}", unknown, hint(unknown, known));
+    fail_invalid("usage: {}; see thalweg{} --help", reason, help);
+  }
+
+  static std::string hint(const std::string& word, const std::vector<std::string>& known) {
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    return did_you_mean(word, views);
+  }
+
+  CLI::App app_{"Trains nets by recipes.", "thalweg"};
+  std::function<int()> run_;
+  std::string command_;
+  TrainOptions train_;
+  EvalOptions eval_;
+  PredictOptions predict_;
+  SummaryOptions summary_;
+  InspectOptions inspect_;
+  BenchOptions bench_;
+  DoctorOptions doctor_;
+  std::string shell_;
+};
+
+std::string joined(int argc, char** argv) {
+  std::string text;
+  for (int i = 0; i < argc; ++i) text += (i > 0 ? " " : "") + std::string(argv[i]);
+  return text;
+}
+
+// One line, whatever the user's words in it hold.
+int report(ErrorKind kind, std::string message) {
+  std::replace_if(
+      message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  fmt::print(stderr, "thalweg: {}\n", message);
+  return exit_code(kind);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  try {
+    return CommandLine(joined(argc, argv)).run(argc, argv);
+  } catch (const Error& error) {
+    return report(error.kind(), error.what());
+  } catch (const std::bad_alloc&) {
+    return report(ErrorKind::unavailable, "memory: there is not enough; smaller batches need less");
+  } catch (const std::exception& error) {
+    return report(ErrorKind::internal,
+                  fmt::format("internal: {}; please report this", error.what()));
+  }
+}
+
+}  // namespace thalweg::cli

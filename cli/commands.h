@@ -1,0 +1,20 @@
+#pragma once
+
+// The commands. Each returns the program's exit code, and throws Error.
+
+#include <string>
+
+#include "cli/options.h"
+
+namespace thalweg::cli {
+
+/// `command` is the command line, for the report.
+int run_train(const TrainOptions& options, const std::string& command);
+int run_eval(const EvalOptions& options);
+int run_predict(const PredictOptions& options);
+int run_summary(const SummaryOptions& options);
+int run_inspect(const InspectOptions& options);
+int run_bench(const BenchOptions& options);
+int run_doctor(const DoctorOptions& options);
+
+}  // namespace thalweg::cli

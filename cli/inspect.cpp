@@ -1,0 +1,146 @@
+// Says what is in a file or a run's folder.
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <thalweg/base/reader.h>
+#include <thalweg/base/text.h>
+#include <thalweg/data/idx.h>
+#include <thalweg/model/safetensors.h>
+#include <thalweg/ops/pointwise.h>
+#include <thalweg/ops/reduce.h>
+#include <thalweg/train/checkpoint.h>
+#include <thalweg/train/run_folder.h>
+
+#include "base/fail.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+
+namespace thalweg::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+Json shape_of(const Shape& shape) {
+  Json list = Json::array();
+  for (const int64_t size : shape) list.push_back(size);
+  return list;
+}
+
+Json describe_idx(const std::string& path) {
+  const Tensor tensor = data::read_idx(path);
+  Json object = {{"file", path},
+                 {"format", "idx"},
+                 {"dtype", name(tensor.dtype())},
+                 {"shape", shape_of(tensor.shape())}};
+  if (tensor.size() == 0) return object;
+  const Tensor values = tensor.to(DType::f64);
+  object["min"] = min(values).item<double>();
+  object["max"] = max(values).item<double>();
+  object["mean"] = mean(values).item<double>();
+  return object;
+}
+
+Json describe_safetensors(const std::string& path) {
+  const model::SafetensorsFile file(path);
+  Json object = {{"file", path}, {"format", "safetensors"}};
+  int64_t elements = 0;
+  Json tensors = Json::array();
+  for (const model::TensorEntry& entry : file.entries()) {
+    elements += element_count(entry.shape);
+    tensors.push_back({{"name", entry.name},
+                       {"dtype", name(entry.dtype)},
+                       {"shape", shape_of(entry.shape)},
+                       {"bytes", entry.end - entry.begin}});
+  }
+  object["elements"] = elements;
+  object["metadata"] = file.metadata();
+  object["tensors"] = std::move(tensors);
+  return object;
+}
+
+Json figures_of(const train::Figures& figures) {
+  Json object = Json::object();
+  for (const train::Figure& figure : figures) object[figure.name] = figure.value;
+  return object;
+}
+
+Json describe_run(const std::string& folder) {
+  const train::RunPaths paths(folder);
+  if (!fs::exists(paths.config)) {
+    fail_io("inspect: the folder is no run's; {}: there is no config.toml in it", folder);
+  }
+  Json object = {{"file", folder}, {"format", "run"}};
+  int64_t step = 0, epoch = 0;
+  train::Figures train, test;
+  if (fs::exists(paths.metrics)) {
+    for (const train::MetricsLine& line : train::read_metrics(paths.metrics)) {
+      step = line.step;
+      epoch = line.epoch;
+      if (line.part == "train") train = line.figures;
+      if (line.part == "test") test = line.figures;
+    }
+  }
+  object["steps"] = step;
+  object["epochs"] = epoch;
+  object["train"] = figures_of(train);
+  object["test"] = figures_of(test);
+  object["checkpoints"] = train::CheckpointFolder(paths.checkpoints).steps();
+  object["model"] = fs::exists(paths.model);
+  object["report"] = fs::exists(paths.report);
+  return object;
+}
+
+Json describe(const std::string& path) {
+  if (fs::is_directory(path)) return describe_run(path);
+  std::byte head[2] = {};
+  if (open_reader(path)->read_some(head) == 2 && head[0] == std::byte{0} &&
+      head[1] == std::byte{0}) {
+    return describe_idx(path);
+  }
+  // The first eight bytes are a number, so any file may be one; its own errors say what is wrong.
+  return describe_safetensors(path);
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void print_text(const Json& object) {
+  fmt::print("{}: {}\n", text_of(object["file"]), text_of(object["format"]));
+  for (const auto& [key, value] : object.items()) {
+    if (key == "file" || key == "format") continue;
+    if (key != "tensors" && key != "metadata") {
+      fmt::print("  {:<12} {}\n", key, text_of(value));
+      continue;
+    }
+    for (const auto& [name, text] : value.items()) {
+      if (key == "metadata") {
+        fmt::print("  {:<32} {}\n", name, text_of(text));
+      } else {
+        fmt::print("  {:<32} {:<5} {}\n", text_of(text["name"]), text_of(text["dtype"]),
+                   text["shape"].dump());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int run_inspect(const InspectOptions& options) {
+  for (const std::string& path : options.files) {
+    const Json object = describe(path);
+    if (options.json) {
+      fmt::print("{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
+    } else {
+      print_text(object);
+    }
+  }
+  return kExitOk;
+}
+
+}  // namespace thalweg::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+// What the command line says, as plain structs: a command's own code knows no parser.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace thalweg::cli {
+
+/// What most commands take.
+struct CommonOptions {
+  std::string device = "cpu";
+  int threads = 0;  ///< 0: as THALWEG_THREADS or the processor says
+  int verbose = 0;
+};
+
+struct TrainOptions {
+  CommonOptions common;
+  std::string recipe;                  ///< a name or a path; empty: list the names
+  std::vector<std::string> overrides;  ///< key=value
+  std::string resume;                  ///< a run's folder
+  std::optional<uint64_t> seed;
+  std::string runs;  ///< the folder in which the run's folder is made
+  bool print = false;
+  bool keys = false;
+};
+
+struct EvalOptions {
+  CommonOptions common;
+  std::string run;      ///< a run's folder
+  std::string weights;  ///< other weights for its net, a safetensors file
+  std::vector<std::string> overrides;
+  bool json = false;
+};
+
+struct PredictOptions {
+  CommonOptions common;
+  std::string run;
+  std::string weights;
+  std::vector<std::string> files;
+  int64_t top = 1;
+  bool json = false;
+};
+
+struct SummaryOptions {
+  std::string recipe;
+  std::vector<std::string> overrides;
+};
+
+struct InspectOptions {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+struct BenchOptions {
+  std::vector<std::string> names;
+  int threads = 0;
+  bool json = false;
+};
+
+struct DoctorOptions {
+  bool json = false;
+};
+
+}  // namespace thalweg::cli

@@ -1,0 +1,122 @@
+#include "cli/setup.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <thalweg/base/file.h>
+#include <thalweg/base/log.h>
+#include <thalweg/base/threads.h>
+#include <thalweg/device/device.h>
+
+#include "cli/recipe/families.h"
+#include "cli/recipes.h"
+
+namespace thalweg::cli {
+namespace {
+
+constexpr int64_t kTestBatch = 256;
+
+Splits load_splits(Recipe& recipe) {
+  const auto seed = static_cast<uint64_t>(recipe.run.seed);
+  const auto& part = recipe.data.set.as<DataSetPart>();
+  try {
+    return part.load(seed);
+  } catch (const Error& error) {
+    std::optional<Chosen> fallback = part.fallback();
+    if (error.kind() != ErrorKind::unavailable || !fallback) throw;
+    log(LogLevel::warn,
+        fmt::format("{}; training on {} instead", error.what(), fallback->kind->name));
+    recipe.data.set = std::move(*fallback);
+    return recipe.data.set.as<DataSetPart>().load(seed);
+  }
+}
+
+data::Dataset transformed(const data::Dataset& set, const Recipe& recipe, bool training) {
+  std::vector<data::Transform> steps;
+  for (const Chosen& chosen : recipe.transforms) {
+    const auto& part = chosen.as<TransformPart>();
+    if (training || !part.random()) steps.push_back(part.make());
+  }
+  return steps.empty() ? set : set.transform(std::move(steps));
+}
+
+data::LastBatch last_batch_of(const std::string& name) {
+  if (name == "discard") return data::LastBatch::discard;
+  return name == "rollover" ? data::LastBatch::rollover : data::LastBatch::keep;
+}
+
+}  // namespace
+
+Device apply(const CommonOptions& options) {
+  if (options.threads > 0) set_num_threads(options.threads);
+  if (options.verbose > 0) set_verbosity(options.verbose);
+  return parse_device(options.device);
+}
+
+RecipeData load_data(Recipe& recipe) {
+  const Splits splits = load_splits(recipe);
+  return {transformed(splits.train, recipe, true), transformed(splits.test, recipe, false),
+          splits.test};
+}
+
+data::Dataset transformed_for_test(const Recipe& recipe, const data::Dataset& raw) {
+  return transformed(raw, recipe, false);
+}
+
+nn::Sequential make_net(const Recipe& recipe, const data::Dataset& data, Device device) {
+  nn::Sequential net;
+  for (const Chosen& chosen : recipe.layers) chosen.as<LayerPart>().add_to(net);
+  const auto seed = static_cast<uint64_t>(recipe.run.seed);
+  net.initialize(recipe.init.as<InitializerPart>().make(), {.seed = seed, .device = device});
+  net(data.gather({0}).data.to(device));
+  return net;
+}
+
+data::DataLoader make_train_loader(const Recipe& recipe, const data::Dataset& data) {
+  const DataTable& table = recipe.data;
+  return data::DataLoader(data, {.batch_size = table.batch_size,
+                                 .shuffle = table.shuffle,
+                                 .workers = static_cast<int>(table.workers),
+                                 .prefetch_bytes = table.prefetch.bytes,
+                                 .last_batch = last_batch_of(table.last_batch),
+                                 .seed = static_cast<uint64_t>(recipe.run.seed)});
+}
+
+data::DataLoader make_test_loader(const data::Dataset& data) {
+  return data::DataLoader(data, {.batch_size = kTestBatch, .seed = 0});
+}
+
+train::Trainer make_trainer(const Recipe& recipe, nn::Sequential& net, int64_t steps_per_epoch) {
+  const RunLength length{.steps_per_epoch = steps_per_epoch, .epochs = recipe.train.epochs};
+  train::TrainerOptions options;
+  options.schedule = recipe.schedule.kind.as<SchedulePart>().make(length);
+  if (const int64_t steps = length.steps_in(recipe.schedule.warmup_epochs); steps > 0) {
+    options.schedule = options.schedule.with_warmup(
+        {.steps = steps, .start_factor = recipe.schedule.warmup_start});
+  }
+  if (recipe.train.clip_value > 0) options.clip_value = recipe.train.clip_value;
+  if (recipe.train.clip_norm > 0) options.clip_norm = recipe.train.clip_norm;
+  return train::Trainer(net.parameters(), recipe.optimizer.as<OptimizerPart>().make(), options);
+}
+
+std::vector<metric::MetricPtr> make_metrics(const Recipe& recipe) {
+  std::vector<metric::MetricPtr> metrics;
+  for (const std::string& name : recipe.train.metrics) metrics.push_back(metric::by_name(name));
+  return metrics;
+}
+
+void load_recipe_by_name(Recipe& recipe, const std::string& name_or_path,
+                         std::span<const std::string> overrides) {
+  const RecipeText text = find_recipe(name_or_path);
+  load_recipe(recipe, text.text, text.name, text.base_name, overrides);
+}
+
+void load_recipe_of_run(Recipe& recipe, const std::string& folder,
+                        std::span<const std::string> overrides) {
+  const std::string path = train::RunPaths(folder).config;
+  load_recipe(recipe, read_file(path, kMaxRecipeBytes), path,
+              std::filesystem::path(folder).filename().string(), overrides);
+}
+
+}  // namespace thalweg::cli

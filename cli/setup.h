@@ -1,0 +1,47 @@
+#pragma once
+
+// A recipe turned into what trains: data, net, loss, optimizer.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/options.h"
+#include "cli/recipe/families.h"
+#include "cli/recipe/recipe.h"
+
+namespace thalweg::cli {
+
+/// Sets threads and verbosity; returns the device. Throws Error{unavailable} if it is not there.
+Device apply(const CommonOptions& options);
+
+/// The data of a recipe with its transforms. Where the set cannot be had and the recipe allows
+/// another, the recipe is changed to that one, and a warning says so.
+struct RecipeData {
+  data::Dataset train;
+  data::Dataset test;
+  data::Dataset raw_test;  ///< without transforms, to show its samples
+};
+RecipeData load_data(Recipe& recipe);
+
+/// Samples as the net sees them when it is tested.
+data::Dataset transformed_for_test(const Recipe& recipe, const data::Dataset& raw);
+
+/// The net, initialised by the recipe's seed, every size known from a sample of `data`.
+nn::Sequential make_net(const Recipe& recipe, const data::Dataset& data, Device device);
+
+data::DataLoader make_train_loader(const Recipe& recipe, const data::Dataset& data);
+data::DataLoader make_test_loader(const data::Dataset& data);
+
+/// The optimizer with schedule and clipping.
+train::Trainer make_trainer(const Recipe& recipe, nn::Sequential& net, int64_t steps_per_epoch);
+
+std::vector<metric::MetricPtr> make_metrics(const Recipe& recipe);
+
+/// The recipe of a run's folder, or by name or path; with overrides.
+void load_recipe_by_name(Recipe& recipe, const std::string& name_or_path,
+                         std::span<const std::string> overrides);
+void load_recipe_of_run(Recipe& recipe, const std::string& folder,
+                        std::span<const std::string> overrides);
+
+}  // namespace thalweg::cli

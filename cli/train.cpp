@@ -1,0 +1,119 @@
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include <thalweg/base/file.h>
+#include <thalweg/thalweg.h>
+
+#include "base/fail.h"
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/recipe/write.h"
+#include "cli/recipes.h"
+#include "cli/run_report.h"
+#include "cli/setup.h"
+
+namespace thalweg::cli {
+namespace {
+
+std::vector<std::string> overrides_of(const TrainOptions& options) {
+  std::vector<std::string> overrides = options.overrides;
+  if (options.seed) overrides.push_back(fmt::format("run.seed={}", *options.seed));
+  if (!options.runs.empty()) overrides.push_back("run.folder=" + quoted(options.runs));
+  return overrides;
+}
+
+void load(Recipe& recipe, const TrainOptions& options) {
+  const std::vector<std::string> overrides = overrides_of(options);
+  if (options.resume.empty()) {
+    load_recipe_by_name(recipe, options.recipe, overrides);
+  } else {
+    load_recipe_of_run(recipe, options.resume, overrides);
+  }
+}
+
+train::SessionOptions session_options(const Recipe& recipe, data::DataLoader& test_loader) {
+  train::SessionOptions options;
+  options.epochs = recipe.train.epochs;
+  options.max_steps = recipe.train.max_steps;
+  options.metrics = make_metrics(recipe);
+  options.evaluation = &test_loader;
+  options.evaluate_every_epochs = recipe.train.evaluate_every;
+  options.monitor.figure = recipe.train.monitor;
+  options.early_stopping = {recipe.early_stopping.patience, recipe.early_stopping.min_delta};
+  options.checkpoints = {.every_steps = recipe.checkpoints.every_steps,
+                         .every_minutes = recipe.checkpoints.every_minutes,
+                         .keep_last = recipe.checkpoints.keep,
+                         .keep_best = recipe.checkpoints.keep_best};
+  options.stop_at_nan = recipe.train.stop_at_nan;
+  return options;
+}
+
+// What Ctrl-C shows, as the shell takes it.
+std::string resume_command(const std::string& command) {
+  return command.substr(0, command.find(' ')) + " train --resume {}";
+}
+
+int print_result(const train::Session& session, const train::SessionResult& result) {
+  const train::RunPaths& paths = *session.paths();
+  if (result.reason == train::EndReason::signal) return kExitSignal + result.signal;
+  fmt::print("run     {}\nreport  {}\n", paths.folder, paths.report);
+  return kExitOk;
+}
+
+int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string& command) {
+  const Device device = apply(options.common);
+  manual_seed(static_cast<uint64_t>(recipe.run.seed));
+  const RecipeData data = load_data(recipe);
+  nn::Sequential net = make_net(recipe, data.train, device);
+  fmt::print("{}\n", nn::to_string(nn::summarize(net, data.train.gather({0}).data)));
+  std::fflush(stdout);
+
+  data::DataLoader loader = make_train_loader(recipe, data.train);
+  data::DataLoader test_loader = make_test_loader(data.test);
+  train::Trainer trainer = make_trainer(recipe, net, loader.size());
+  const train::LossFunction loss = recipe.train.loss.as<LossPart>().make();
+  const std::string config = write_recipe(recipe.sections());
+
+  train::SessionOptions session_settings = session_options(recipe, test_loader);
+  session_settings.resume_command = resume_command(command);
+  session_settings.complete_report = [&](train::ReportData& report) {
+    report.command = command;
+    report.device = to_string(device);
+    complete_report(report, recipe, data, net, loss);
+  };
+  train::Session session(net, loss, trainer, loader, std::move(session_settings));
+  if (options.resume.empty()) {
+    session.start_run(recipe.run.folder, recipe.run.name, config);
+  } else {
+    session.resume(options.resume);
+    write_file(session.paths()->config, config);
+  }
+  return print_result(session, session.run());
+}
+
+}  // namespace
+
+int run_train(const TrainOptions& options, const std::string& command) {
+  Recipe recipe;
+  if (options.keys) {
+    fmt::print("{}", recipe_reference(recipe.sections()));
+    return kExitOk;
+  }
+  if (options.recipe.empty() && options.resume.empty()) {
+    fmt::print("{}", recipe_list());
+    return kExitOk;
+  }
+  if (!options.recipe.empty() && !options.resume.empty()) {
+    fail_invalid("train: a run that goes on has its own recipe; '{}' and --resume {}; give one",
+                 options.recipe, options.resume);
+  }
+  load(recipe, options);
+  if (options.print) {
+    fmt::print("{}", write_recipe(recipe.sections()));
+    return kExitOk;
+  }
+  return train_recipe(recipe, options, command);
+}
+
+}  // namespace thalweg::cli

@@ -1,0 +1,31 @@
+#include "cli/trained_net.h"
+
+#include <filesystem>
+
+#include <thalweg/model/parameters.h>
+
+#include "base/fail.h"
+
+namespace thalweg::cli {
+namespace {
+
+std::string weights_of_run(const std::string& run) {
+  const train::RunPaths paths(run);
+  if (std::filesystem::exists(paths.model)) return paths.model;
+  fail_io(
+      "load: the run has no trained net yet; {}: expected model.safetensors; finish it by "
+      "thalweg train --resume {}, or give --weights",
+      run, run);
+}
+
+}  // namespace
+
+nn::Sequential load_trained_net(const Recipe& recipe, const std::string& run,
+                                const std::string& weights, const data::Dataset& data,
+                                Device device) {
+  nn::Sequential net = make_net(recipe, data, device);
+  model::load_parameters(net, weights.empty() ? weights_of_run(run) : weights);
+  return net;
+}
+
+}  // namespace thalweg::cli
