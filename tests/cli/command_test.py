@@ -1,0 +1,123 @@
+"""What the program says and how it ends. command_test.py PROGRAM"""
+
+import json
+import os
+import struct
+import sys
+import unittest
+from pathlib import Path
+
+from program import SMALL, ProgramTest
+
+ProgramTest.program = sys.argv.pop()
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Usage(ProgramTest):
+    def test_help_names_commands_and_exit_codes(self):
+        text = self.succeed("--help")
+        for command in ("train", "eval", "predict", "inspect", "summary", "bench", "doctor", "completion"):
+            self.assertIn(f"\n  {command} ", text)
+        self.assertIn("130  stopped by Ctrl-C", text)
+
+    def test_help_of_a_command_shows_defaults(self):
+        self.assertRegex(self.succeed("train", "--help"), r"--device TEXT=cpu")
+
+    def test_wrong_usage_names_what_was_probably_meant(self):
+        for arguments, text in (
+                (["trian"], "there is no command 'trian'; did you mean 'train'?; see thalweg --help"),
+                (["train", "--sede", "3"], "there is no option --sede; did you mean '--seed'?; see thalweg train"),
+                (["eval"], "RUN is required; see thalweg eval --help"),
+                (["train", "--threads", "many"], "--threads"),
+                ([], "see thalweg --help")):
+            with self.subTest(arguments=arguments):
+                self.expect_error(2, text, *arguments)
+
+    def test_a_device_that_is_not_there_ends_with_4(self):
+        self.expect_error(4, "cuda:200", "train", "small.toml", "--device", "cuda:200")
+        self.expect_error(2, "tpu", "train", "small.toml", "--device", "tpu")
+
+
+class Recipes(ProgramTest):
+    def test_train_without_a_name_lists_the_recipes(self):
+        listed = [line.split()[0] for line in self.succeed("train").splitlines()]
+        self.assertEqual(sorted(path.stem for path in (ROOT / "recipes").glob("*.toml")), sorted(listed))
+
+    def test_every_recipe_that_comes_along_has_a_net(self):
+        for line in self.succeed("train").splitlines():
+            name = line.split()[0]
+            with self.subTest(name=name):
+                self.assertIn("Dense", self.succeed("summary", name))
+
+    def test_the_reference_page_is_what_the_program_knows(self):
+        self.assertEqual((ROOT / "docs/recipe.md").read_text(encoding="utf-8"), self.succeed("train", "--keys"))
+
+    def test_print_gives_the_whole_recipe(self):
+        text = self.succeed("train", "small.toml", "--print", "--set", "train.epochs=7", "--seed", "5")
+        self.assertIn("\nepochs = 7\n", text)
+        self.assertIn("\nseed = 5\n", text)
+        self.write("whole.toml", text)
+        self.assertEqual(text, self.succeed("train", "whole.toml", "--print"))
+
+    def test_a_bad_recipe_ends_with_2_and_names_file_and_line(self):
+        self.write("bad.toml", "[train]\nepoch = 3\n")
+        self.expect_error(2, "recipe: unknown key 'train.epoch'; bad.toml:2; did you mean 'epochs'?",
+                          "train", "bad.toml")
+        self.expect_error(2, "--set train.epochs=0: expected at least 1, found 0",
+                          "train", "small.toml", "--set", "train.epochs=0")
+        self.expect_error(2, "did you mean 'spirals-mlp'?", "train", "spiral-mlp")
+        self.expect_error(3, "missing.toml", "train", "missing.toml")
+        self.expect_error(2, "did you mean 'accuracy'", "train", "small.toml", "--set",
+                          "train.metrics=['acuracy']")
+
+    def test_a_net_that_does_not_fit_its_data_names_the_layer(self):
+        conv = '[[net.layer]]\nkind = "conv2d"\nchannels = 2\n\n[optimizer]'
+        self.write("conv.toml", SMALL.replace("[optimizer]", conv))
+        self.expect_error(2, "in 2 (Conv2D)", "train", "conv.toml")
+
+    def test_data_that_are_not_there_end_with_4_and_say_how_to_get_them(self):
+        self.expect_error(4, "mnist", "train", "small.toml", "--set", "data={set='mnist', folder='none'}")
+
+
+class Inspect(ProgramTest):
+    def inspect(self, name):
+        return json.loads(self.succeed("inspect", name, "--json"))
+
+    def test_idx(self):
+        with open(self.path("a.idx"), "wb") as file:
+            file.write(bytes([0, 0, 8, 2]) + struct.pack(">II", 2, 3) + bytes([1, 2, 3, 4, 5, 9]))
+        self.assertEqual(self.inspect("a.idx"), {"file": "a.idx", "format": "idx", "dtype": "u8", "shape": [2, 3],
+                                                 "min": 1.0, "max": 9.0, "mean": 4.0})
+
+    def test_safetensors(self):
+        header = b'{"__metadata__":{"a":"b"},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+        with open(self.path("a.safetensors"), "wb") as file:
+            file.write(struct.pack("<Q", len(header)) + header + bytes(8))
+        found = self.inspect("a.safetensors")
+        self.assertEqual(found["tensors"], [{"name": "w", "dtype": "f32", "shape": [2], "bytes": 8}])
+        self.assertEqual(found["metadata"], {"a": "b"})
+        self.assertIn("w", self.succeed("inspect", "a.safetensors"))
+
+    def test_damaged_files_end_with_3(self):
+        self.write("short", "abc")
+        self.expect_error(3, "short", "inspect", "short")
+        self.expect_error(3, "missing", "inspect", "missing")
+        self.expect_error(3, "there is no config.toml in it", "inspect", ".")
+
+
+class Doctor(ProgramTest):
+    def test_says_what_is_there_and_what_absences_cost(self):
+        found = json.loads(self.succeed("doctor", "--json"))
+        for name in ("processor", "simd", "threads", "memory", "libxsmm", "onednn", "cuda", "fashion_mnist"):
+            self.assertIn("detail", found[name])
+            if not found[name]["found"]:
+                self.assertTrue(found[name]["cost"] and found[name]["remedy"], name)
+        self.assertIn("processor", self.succeed("doctor"))
+
+    def test_follows_the_environment(self):
+        found = json.loads(self.succeed("doctor", "--json", env={**os.environ, "THALWEG_THREADS": "3"}))
+        self.assertEqual(found["threads"]["detail"], "3 (THALWEG_THREADS=3)")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,160 @@
+"""Runs from start to end, and runs that are stopped. train_test.py PROGRAM"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from program import ENVIRONMENT, ProgramTest
+
+ProgramTest.program = sys.argv.pop()
+
+# Long enough to be stopped, with checkpoints on the way.
+LONG = ["--set", "train.epochs=60", "--set", "train.checkpoints.every_steps=25"]
+
+
+class Train(ProgramTest):
+    def test_leaves_a_complete_folder(self):
+        run = self.train()
+        self.assertRegex(run, r"^runs/small-\d{8}T\d{6}Z$")
+        for name in ("config.toml", "metrics.jsonl", "report.html", "model.safetensors", "checkpoints"):
+            self.assertTrue(os.path.exists(self.path(os.path.join(run, name))), name)
+        found = json.loads(self.succeed("inspect", run, "--json"))
+        self.assertEqual(found["steps"], 40)
+        self.assertEqual(found["epochs"], 2)
+        self.assertIn("accuracy", found["test"])
+
+    def test_says_what_it_trains_and_how_well(self):
+        out, err = self.run_program("train", "small.toml")[1:]
+        self.assertIn("Dense", out)
+        self.assertIn("accuracy", out + err)
+        self.assertIn("report.html", out)
+
+    def test_the_report_has_settings_net_and_results(self):
+        report = self.read(self.train(), "report.html").decode()
+        for text in ("optimizer.learning_rate", "confusion", "thalweg train small.toml", "Dense"):
+            self.assertIn(text, report)
+
+    def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads_and_workers(self):
+        first = self.train("--threads", "1")
+        second = self.train("--threads", "2", "--set", "data.workers=2")
+        other = self.train("--seed", "2")
+        self.assertEqual(self.read(first, "model.safetensors"), self.read(second, "model.safetensors"))
+        self.assertEqual(self.read(first, "metrics.jsonl"), self.read(second, "metrics.jsonl"))
+        self.assertNotEqual(self.read(first, "model.safetensors"), self.read(other, "model.safetensors"))
+
+    def test_the_config_of_a_run_gives_the_same_run(self):
+        first = self.train("--set", "optimizer.learning_rate=0.02")
+        out = self.succeed("train", os.path.join(first, "config.toml"))
+        second = [line.split()[1] for line in out.splitlines() if line.startswith("run ")][0]
+        self.assertEqual(self.read(first, "model.safetensors"), self.read(second, "model.safetensors"))
+
+    def test_a_recipe_that_comes_along_learns(self):
+        out = self.succeed("train", "spirals-mlp")
+        run = [line.split()[1] for line in out.splitlines() if line.startswith("run ")][0]
+        result = json.loads(self.succeed("eval", run, "--json"))
+        self.assertGreater(result["accuracy"], 0.97)
+        self.assertEqual(result["samples"], 1000)
+
+    def test_a_loss_that_is_not_a_number_stops_the_run(self):
+        self.expect_error(2, "step", "train", "small.toml", "--set",
+                          "optimizer={kind='sgd', learning_rate=1e38}", "--set", "train.epochs=50")
+
+
+class Predict(ProgramTest):
+    def test_names_the_classes_of_samples(self):
+        run = self.train("--set", "train.epochs=1")
+        self.write("points.csv", "0.1,0.2\n-0.5,0.5\n")
+        lines = self.succeed("predict", run, "points.csv", "--json", "--top", "2").splitlines()
+        self.assertEqual(len(lines), 2)
+        first = json.loads(lines[0])
+        self.assertEqual((first["file"], first["sample"]), ("points.csv", 0))
+        self.assertAlmostEqual(sum(entry["probability"] for entry in first["classes"]), 1, places=6)
+
+    def test_a_run_without_a_model_is_an_error(self):
+        run = self.train("--set", "train.epochs=1")
+        os.remove(self.path(os.path.join(run, "model.safetensors")))
+        self.write("points.csv", "0.1,0.2\n")
+        self.expect_error(3, "the run has no trained net", "predict", run, "points.csv")
+
+
+class Stopped(ProgramTest):
+    def start_long(self):
+        process = self.start("train", "small.toml", *LONG)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            runs = os.listdir(self.path("runs")) if os.path.isdir(self.path("runs")) else []
+            folder = self.path(os.path.join("runs", runs[0], "checkpoints")) if runs else ""
+            if folder and os.path.isdir(folder) and any(not name.startswith(".") for name in os.listdir(folder)):
+                return process, os.path.join("runs", runs[0])
+            if process.poll() is not None:
+                break
+            time.sleep(0.005)
+        self.fail("no checkpoint came: " + process.communicate()[1])
+
+    def expect_same_as_never_stopped(self, run):
+        whole = self.train(*LONG, "--runs", "others")
+        for name in ("model.safetensors", "metrics.jsonl"):
+            self.assertEqual(self.read(whole, name), self.read(run, name), name)
+
+    def test_ctrl_c_writes_a_checkpoint_and_the_command_that_goes_on(self):
+        process, run = self.start_long()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        command = [line for line in (out + err).splitlines() if "--resume" in line][-1]
+        command = command[command.index(self.program):].split()
+        subprocess.run(command, cwd=self.folder, env=ENVIRONMENT, check=True, capture_output=True)
+        self.expect_same_as_never_stopped(run)
+
+    def test_a_killed_run_goes_on(self):
+        process, run = self.start_long()
+        process.kill()
+        process.communicate()
+        self.succeed("train", "--resume", run)
+        self.expect_same_as_never_stopped(run)
+
+    def test_what_is_no_run_cannot_go_on(self):
+        self.expect_error(3, "nowhere", "train", "--resume", "nowhere")
+        self.expect_error(2, "give one", "train", "small.toml", "--resume", "nowhere")
+
+    def test_a_run_goes_on_for_longer_than_it_was_meant_to(self):
+        run = self.train()
+        self.succeed("train", "--resume", run, "--set", "train.epochs=3")
+        self.assertEqual(json.loads(self.succeed("inspect", run, "--json"))["epochs"], 3)
+        self.assertIn(b"epochs = 3\n", self.read(run, "config.toml"))
+
+
+class Disk(ProgramTest):
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_a_folder_that_cannot_be_written_ends_with_3(self):
+        os.mkdir(self.path("closed"), 0o500)
+        self.expect_error(3, "closed", "train", "small.toml", "--runs", "closed")
+
+    def test_a_file_in_place_of_the_folder_ends_with_3(self):
+        self.write("file", "")
+        self.expect_error(3, "file", "train", "small.toml", "--runs", "file")
+
+    def test_a_full_disk_ends_with_3_and_leaves_the_last_checkpoint(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+        # Metrics grow with the steps, checkpoints do not: the disk is full some way into the run.
+        self.expect_error(3, "runs/small-", "train", "small.toml", *LONG, preexec_fn=limit)
+        run = os.path.join("runs", os.listdir(self.path("runs"))[0])
+        self.succeed("train", "--resume", run)
+        self.expect_whole(run)
+
+    def expect_whole(self, run):
+        found = json.loads(self.succeed("inspect", run, "--json"))
+        self.assertEqual(found["epochs"], 60)
+
+
+if __name__ == "__main__":
+    unittest.main()
