@@ -1,4 +1,4 @@
-"""Writes data/{loss,layers}.json: numbers from PyTorch that the tests of losses and layers expect.
+"""Writes data/loss.json: numbers from PyTorch that the tests of losses expect.
 
     python3 tests/nn/make_fixtures.py      (needs torch and numpy; only to change the cases)
 """
