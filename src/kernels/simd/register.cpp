@@ -9,6 +9,7 @@
 #include "kernels/simd/pointwise.h"
 #include "kernels/simd/pool.h"
 #include "kernels/simd/reduce.h"
+#include "kernels/simd/softmax.h"
 
 namespace thalweg {
 
@@ -20,6 +21,7 @@ void simd::choose_target() {
   choose_dropout_target();
   choose_reduce_target();
   choose_optimizer_target();
+  choose_softmax_target();
 }
 
 void register_simd_kernels() {
@@ -30,6 +32,7 @@ void register_simd_kernels() {
   simd::register_dropout();
   simd::register_reductions();
   simd::register_optimizers();
+  simd::register_softmax();
 }
 
 }  // namespace thalweg
