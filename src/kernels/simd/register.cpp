@@ -5,6 +5,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/simd/dropout.h"
+#include "kernels/simd/norm.h"
 #include "kernels/simd/optimizer.h"
 #include "kernels/simd/pointwise.h"
 #include "kernels/simd/pool.h"
@@ -22,6 +23,8 @@ void simd::choose_target() {
   choose_reduce_target();
   choose_optimizer_target();
   choose_softmax_target();
+  choose_batch_norm_target();
+  choose_layer_norm_target();
 }
 
 void register_simd_kernels() {
@@ -33,6 +36,8 @@ void register_simd_kernels() {
   simd::register_reductions();
   simd::register_optimizers();
   simd::register_softmax();
+  simd::register_batch_norm();
+  simd::register_layer_norm();
 }
 
 }  // namespace thalweg
