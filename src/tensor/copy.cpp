@@ -2,21 +2,116 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include <thalweg/base/inline_vector.h>
+#include <thalweg/base/threads.h>
 
 namespace thalweg {
 namespace {
 
+struct CopyAxis {
+  int64_t size;
+  int64_t out;  // strides, in elements
+  int64_t in;
+};
+using CopyAxes = InlineVector<CopyAxis, kMaxDims>;
+
+// The axes without those of size 1, from the outermost of `out` to the innermost; neighbours that
+// both tensors walk without a jump are joined.
+CopyAxes copy_axes(const TensorMeta& out, const TensorMeta& in) {
+  CopyAxes sorted;
+  for (size_t i = 0; i < out.shape.size(); ++i) {
+    if (out.shape[i] == 1) continue;
+    sorted.push_back({out.shape[i], out.strides[i], in.strides[i]});
+    for (size_t k = sorted.size(); k-- > 1 && sorted[k].out > sorted[k - 1].out;) {
+      std::swap(sorted[k], sorted[k - 1]);
+    }
+  }
+  CopyAxes axes;
+  for (const CopyAxis& a : sorted) {
+    const bool joins =
+        !axes.empty() && axes.back().out == a.out * a.size && axes.back().in == a.in * a.size;
+    if (joins)
+      axes.back() = {axes.back().size * a.size, a.out, a.in};
+    else
+      axes.push_back(a);
+  }
+  return axes;
+}
+
+// Where the elements of a row are no neighbours in the input but those across rows are, moves the
+// axis of these to the last but one place: both are then copied in square blocks.
+void pair_axes(CopyAxes& axes) {
+  if (axes.size() < 2 || axes.back().in == 1) return;
+  const size_t last = axes.size() - 1;
+  for (size_t k = 0; k < last; ++k) {
+    if (axes[k].in != 1) continue;
+    for (; k + 1 < last; ++k) std::swap(axes[k], axes[k + 1]);
+    return;
+  }
+}
+
+template <typename T>
+void copy_row(T* to, const T* from, const CopyAxis& a) {
+  if (a.out == 1 && a.in == 1) {
+    std::memcpy(to, from, static_cast<size_t>(a.size) * sizeof(T));
+    return;
+  }
+  for (int64_t i = 0; i < a.size; ++i) to[i * a.out] = from[i * a.in];
+}
+
+// A block's rows of both tensors stay in the first cache.
+template <typename T>
+void copy_blocks(T* to, const T* from, const CopyAxis& across, const CopyAxis& along) {
+  constexpr int64_t kBlock = 32;
+  for (int64_t i = 0; i < along.size; i += kBlock) {
+    const int64_t n = std::min(kBlock, along.size - i);
+    for (int64_t k = 0; k < across.size; ++k) {
+      copy_row(to + k * across.out + i * along.out, from + k * across.in + i * along.in,
+               {n, along.out, along.in});
+    }
+  }
+}
+
+template <typename T>
+void copy_nested(T* to, const T* from, const CopyAxes& axes, size_t depth) {
+  if (depth == axes.size()) {
+    *to = *from;
+  } else if (depth + 1 == axes.size()) {
+    copy_row(to, from, axes[depth]);
+  } else if (depth + 2 == axes.size() && axes[depth].in == 1) {
+    copy_blocks(to, from, axes[depth], axes[depth + 1]);
+  } else {
+    for (int64_t i = 0; i < axes[depth].size; ++i) {
+      copy_nested(to + i * axes[depth].out, from + i * axes[depth].in, axes, depth + 1);
+    }
+  }
+}
+
 template <typename T>
 void copy_typed(const TensorImpl& out, const TensorImpl& in) {
+  constexpr double kElementNs = 0.5;
+  constexpr int64_t kTileElements = 32768;
   T* to = out.as<T>();
   const T* from = in.as<T>();
-  for_each_row(out.meta, in.meta, [&](int64_t o, int64_t i, int64_t n, int64_t so, int64_t si) {
-    if (so == 1 && si == 1) {
-      std::memcpy(to + o, from + i, static_cast<size_t>(n) * sizeof(T));
-    } else {
-      for (int64_t k = 0; k < n; ++k) to[o + k * so] = from[i + k * si];
-    }
-  });
+  CopyAxes axes = copy_axes(out.meta, in.meta);
+  pair_axes(axes);
+  const int64_t count = out.meta.size();
+  if (count <= kTileElements) {
+    if (count) copy_nested(to, from, axes, 0);
+    return;
+  }
+  // Cut along the outermost axis.
+  const CopyAxis first = axes[0];
+  const int64_t inner = count / first.size;
+  const int64_t grain = std::max<int64_t>(1, kTileElements / inner);
+  parallel_ranges(first.size, grain, kElementNs * static_cast<double>(inner),
+                  [&](int64_t begin, int64_t end) {
+                    CopyAxes part = axes;
+                    part[0].size = end - begin;
+                    copy_nested(to + begin * first.out, from + begin * first.in, part, 0);
+                  });
 }
 
 // Runs f with an unsigned integer of the item's size: copying does not look at the bits.
