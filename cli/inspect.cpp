@@ -45,6 +45,21 @@ Json describe_idx(const std::string& path) {
   return object;
 }
 
+// A run's checkpoint is a safetensors file with parts of its own among the metadata.
+bool is_checkpoint(const model::Metadata& metadata) {
+  const auto at = metadata.lower_bound("part/");
+  return at != metadata.end() && at->first.starts_with("part/");
+}
+
+// Reading it checks every part.
+void add_checkpoint(Json& object, const std::string& path) {
+  const train::Checkpoint checkpoint = train::Checkpoint::read(path);
+  object["format"] = "checkpoint";
+  for (const char* name : {"session/step", "session/epoch"}) {
+    if (checkpoint.has(name)) object[std::string(name).substr(8)] = checkpoint.integer(name);
+  }
+}
+
 Json describe_safetensors(const std::string& path) {
   const model::SafetensorsFile file(path);
   Json object = {{"file", path}, {"format", "safetensors"}};
@@ -57,6 +72,7 @@ Json describe_safetensors(const std::string& path) {
                        {"shape", shape_of(entry.shape)},
                        {"bytes", entry.end - entry.begin}});
   }
+  if (is_checkpoint(file.metadata())) add_checkpoint(object, path);
   object["elements"] = elements;
   object["metadata"] = file.metadata();
   object["tensors"] = std::move(tensors);

@@ -27,6 +27,9 @@ class Train(ProgramTest):
         self.assertEqual(found["steps"], 40)
         self.assertEqual(found["epochs"], 2)
         self.assertIn("accuracy", found["test"])
+        checkpoint = os.path.join(run, "checkpoints", "step-00000040.safetensors")
+        found = json.loads(self.succeed("inspect", checkpoint, "--json"))
+        self.assertEqual((found["format"], found["step"]), ("checkpoint", 40))
 
     def test_says_what_it_trains_and_how_well(self):
         out, err = self.run_program("train", "small.toml")[1:]
