@@ -28,8 +28,7 @@ std::string path_of(const CallFrame& frame, const Module& wanted) {
 
 CallFrame*& CallFrame::current() {
   // An offset from the thread pointer, not a call: every call of a layer looks at it.
-  [[gnu::tls_model("initial-exec")]]
-  static constinit thread_local CallFrame* frame = nullptr;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local CallFrame* frame = nullptr;
   return frame;
 }
 

@@ -1,4 +1,4 @@
-"""Writes data/loss.json: numbers from PyTorch that the tests of losses expect.
+"""Writes data/{loss,nets}.json: numbers from PyTorch that the tests of losses and nets expect.
 
     python3 tests/nn/make_fixtures.py      (needs torch and numpy; only to change the cases)
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 DATA = Path(__file__).parent / "data"
 rng = np.random.default_rng(7)
@@ -80,5 +81,42 @@ def losses():
     }
 
 
+def net_case(net, x, names):
+    """A training step of `net`: its parameters under our names, output, gradients, running statistics."""
+    net = net.double().train()
+    with torch.no_grad():
+        for value in net.parameters():
+            value.copy_(array(*value.shape, low=-1, high=1))
+    start = {ours: value.detach().clone() for ours, value in zip(names, net.parameters())}
+    y = net(x)
+    head = array(*y.shape)
+    (y * head).sum().backward()
+    case = {"x": x, "y": y, "head": head}
+    for ours, value in zip(names, net.parameters()):
+        case["parameter " + ours] = start[ours]
+        case["gradient " + ours] = value.grad
+    for name, value in net.named_buffers():
+        if name.endswith(("running_mean", "running_var")):
+            case["running " + name] = value
+    return case
+
+
+def nets():
+    images = nn.Sequential(nn.Conv2d(2, 4, 3, stride=2, padding=1), nn.BatchNorm2d(4), nn.GELU(), nn.MaxPool2d(2),
+                           nn.Flatten(), nn.Linear(4, 3))
+    signal = nn.Sequential(nn.ConvTranspose1d(2, 4, 3, stride=2, groups=2, output_padding=1), nn.GroupNorm(2, 4),
+                           nn.PReLU(4), nn.Conv1d(4, 2, 2, dilation=2, bias=False))
+    words = nn.Sequential(nn.Embedding(5, 4), nn.LayerNorm(4), nn.Linear(4, 3), nn.ELU(0.5))
+    return {
+        "images": net_case(images, array(3, 2, 6, 6),
+                           ["0.weight", "0.bias", "1.gamma", "1.beta", "5.weight", "5.bias"]),
+        "signal": net_case(signal, array(2, 2, 4),
+                           ["0.weight", "0.bias", "1.gamma", "1.beta", "2.alpha", "3.weight"]),
+        "words": net_case(words, torch.tensor([[0, 3, 3], [4, 1, 0]]),
+                          ["0.weight", "1.gamma", "1.beta", "2.weight", "2.bias"]),
+    }
+
+
 if __name__ == "__main__":
     write("loss", losses())
+    write("nets", nets())
