@@ -55,9 +55,7 @@ bool is_checkpoint(const model::Metadata& metadata) {
 void add_checkpoint(Json& object, const std::string& path) {
   const train::Checkpoint checkpoint = train::Checkpoint::read(path);
   object["format"] = "checkpoint";
-  for (const char* name : {"session/step", "session/epoch"}) {
-    if (checkpoint.has(name)) object[std::string(name).substr(8)] = checkpoint.integer(name);
-  }
+  if (checkpoint.has("session/step")) object["step"] = checkpoint.integer("session/step");
 }
 
 Json describe_safetensors(const std::string& path) {
