@@ -75,11 +75,9 @@ void require_below(const std::string& metric, const char* what, const std::vecto
   const auto wrong = std::find_if(numbers.begin(), numbers.end(),
                                   [&](int64_t n) { return n < 0 || (classes && n >= classes); });
   if (wrong == numbers.end()) return;
-  fail_invalid(
-      "{}: {} {} of the batch is class {}; there are {} classes; leave samples out by a "
-      "weight of 0",
-      metric, what, wrong - numbers.begin(), *wrong,
-      classes ? std::to_string(classes) : "no negative");
+  fail_invalid("{}: {} {} of the batch is class {}; there are {} classes, counted from 0", metric,
+               what, wrong - numbers.begin(), *wrong,
+               classes ? std::to_string(classes) : "no negative");
 }
 
 }  // namespace

@@ -159,10 +159,9 @@ TEST(Metrics, RejectShapesAndLabelsThatDoNotFitAndAddNothing) {
   };
   EXPECT_EQ(text({.output = scores(), .label = Tensor::of<int64_t>({1, 2})}),
             "accuracy: labels of shape [2] i64 do not fit an output of shape [6, 3] f32");
-  EXPECT_EQ(
-      text({.output = scores(), .label = Tensor::of<int64_t>({0, 1, 2, 3, 1, 1})}),
-      "accuracy: label 3 of the batch is class 3; there are 3 classes; leave samples out by a "
-      "weight of 0");
+  EXPECT_EQ(text({.output = scores(), .label = Tensor::of<int64_t>({0, 1, 2, 3, 1, 1})}),
+            "accuracy: label 3 of the batch is class 3; there are 3 classes, counted from "
+            "0");
   EXPECT_EQ(text({.label = labels()}), "accuracy: it needs the output of the batch");
   EXPECT_EQ(text({.output = scores(), .label = labels(), .weight = errors({1})}),
             "accuracy: weights of shape [1] for 6 samples; expected [6]");
