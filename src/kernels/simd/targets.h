@@ -4,7 +4,7 @@
 // Highway. AVX-512, AVX2 and, as the least, SSE4: on an older x86 no kernel of this folder is
 // registered and the reference runs. Other processors get what Highway chooses for them.
 
-#if defined(__x86_64__) || defined(_M_X64)
+#if (defined(__x86_64__) || defined(_M_X64)) && !defined(HWY_BASELINE_TARGETS)
 #define HWY_BASELINE_TARGETS HWY_SSE4
 #endif
 
