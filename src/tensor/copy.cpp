@@ -133,7 +133,8 @@ void visit_item_size(DType dtype, F&& f) {
 
 void fill_bytes_zero(const TensorImpl& out) {
   if (out.meta.device.kind == DeviceKind::cpu) {
-    if (out.storage->bytes()) std::memset(out.data, 0, out.storage->bytes());
+    const size_t bytes = static_cast<size_t>(out.count) * item_size(out.meta.dtype);
+    if (bytes) std::memset(out.data, 0, bytes);
     return;
   }
   const uint64_t zero = 0;

@@ -7,6 +7,7 @@
 
 namespace thalweg {
 
+/// Every element of a row-major tensor becomes 0.
 void fill_bytes_zero(const TensorImpl& out);
 /// Every element of a row-major tensor becomes the `item_size` bytes at `element`.
 void fill_elements(const TensorImpl& out, const void* element);
