@@ -25,6 +25,7 @@ toml::table parse_value(const std::string& value, const std::string& source) {
       toml::table table = toml::parse("value = " + value, source);
       if (table.size() == 1) return table;
     } catch (const toml::parse_error&) {
+    } catch (const TomlAssertion&) {
     }
   }
   toml::table table = toml::parse("value = ''", source);

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <toml++/toml.h>
+#include "cli/recipe/toml.h"
 
 namespace thalweg::cli {
 

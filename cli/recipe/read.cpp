@@ -1,11 +1,11 @@
 #include "cli/recipe/read.h"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <thalweg/base/text.h>
 
@@ -279,17 +279,42 @@ class RecipeReader {
   std::vector<Section> sections_;
 };
 
+// The number of the first line `[x` or `[[x` where x begins no name; 0 if there is none.
+int line_of_bad_header(std::string_view text) {
+  int number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t open = line.find_first_not_of(" \t");
+    if (open == std::string_view::npos || line[open] != '[') continue;
+    const size_t at = line.find_first_not_of(" \t", line.find_first_not_of('[', open));
+    if (at == std::string_view::npos) continue;
+    const auto c = static_cast<unsigned char>(line[at]);
+    if (!std::isalnum(c) && std::string_view("_-\"'").find(line[at]) == std::string_view::npos) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+toml::table parse(std::string_view text, const std::string& name) {
+  try {
+    return toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    fail_invalid("recipe: {}; {}, column {}", printable(error.description()), where(error.source()),
+                 error.source().begin.column);
+  } catch (const TomlAssertion&) {
+    fail_invalid("recipe: a table has no name; {}:{}; e.g. [train]", name,
+                 line_of_bad_header(text));
+  }
+}
+
 }  // namespace
 
 void read_recipe(std::string_view text, const std::string& name,
                  std::span<const std::string> overrides, std::vector<Section> sections) {
-  toml::table root;
-  try {
-    root = toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    fail_invalid("recipe: {}; {}, column {}", printable(error.description()), where(error.source()),
-                 error.source().begin.column);
-  }
+  toml::table root = parse(text, name);
   for (const std::string& assignment : overrides) apply_override(root, assignment);
   RecipeReader(name, std::move(sections)).read(root);
 }

@@ -164,6 +164,8 @@ TEST(Recipe, SaysWhatIsWrongAndWhere) {
       {"!data = 3\n",
        "recipe: 'data' has the wrong type; r.toml:1: expected a table, found 3, an integer"},
       {"!x = = 3\n", "recipe: "},
+      {"!\n[=]\n", "recipe: a table has no name; r.toml:2; e.g. [train]"},
+      {"![train]\n  [[ .a]]\n", "recipe: a table has no name; r.toml:2; e.g. [train]"},
   };
   for (const BadRecipe& bad : cases) {
     const std::string change = bad.change;
