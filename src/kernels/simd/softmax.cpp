@@ -91,22 +91,19 @@ const char* refuse_logsumexp(const KernelContext& ctx) {
              : nullptr;
 }
 
-double logsumexp(SoftmaxScale s) {
-  return std::isfinite(s.largest) ? s.largest + std::log(s.sum) : s.largest;
-}
-
 void run_logsumexp(const KernelContext& ctx) {
   const ReductionPlan plan = plan_reduction(ctx.in(0).meta, ctx.attrs<ReduceAttrs>().axes);
   const int64_t n = plan.inner.size;
-  const auto scale = fns_of(ctx.in(0).meta.dtype).scale;
+  const auto logsumexp = fns_of(ctx.in(0).meta.dtype).logsumexp;
   visit_dtype(ctx.out().meta.dtype, [&]<typename T>(T) {
     if constexpr (std::is_floating_point_v<ComputeType<T>>) {
       T* out = ctx.out().as<T>();
       for_rows(axes_count(plan.kept), n, [&](int64_t row, int64_t rows) {
         AxesWalk kept(plan.kept, row);
         for (int64_t i = 0; i < rows; ++i, kept.next()) {
-          const char* x = ctx.in(0).as<const char>() + kept.in();
-          out[kept.out()] = static_cast<T>(logsumexp(scale(x, n)));
+          double result;
+          logsumexp(ctx.in(0).as<const char>() + kept.in(), 1, n, &result);
+          out[kept.out()] = static_cast<T>(result);
         }
       });
     }
@@ -159,45 +156,51 @@ void check_labels(const KernelContext& ctx, const Label* labels, int64_t rows, i
   }
 }
 
-// -sum(u log(softmax(x))) with u = 1 - smoothing at the label, and smoothing / n everywhere.
+// The loss of a row whose log(sum(exp(x))) is `total`: -sum(u log(softmax(x))), where u is 1 -
+// smoothing at the label, and smoothing / n everywhere.
+template <typename T>
+double row_loss(const T* x, int64_t n, int64_t label, double total, double smoothing) {
+  const double loss = (1 - smoothing) * (total - as_double(x[label]));
+  if (smoothing == 0) return loss;
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += total - as_double(x[i]);
+  return loss + smoothing / static_cast<double>(n) * sum;
+}
+
 void run_loss(const KernelContext& ctx) {
+  constexpr int64_t kRows = 64;
   const auto& attrs = ctx.attrs<SoftmaxCrossEntropyAttrs>();
   const int64_t rows = ctx.out().meta.size(), n = ctx.in(0).meta.shape.back();
   const DType dtype = ctx.in(0).meta.dtype;
-  const SoftmaxFns& fns = fns_of(dtype);
+  const auto logsumexp = fns_of(dtype).logsumexp;
   visit_loss(dtype, ctx.in(1).meta.dtype, [&]<typename T, typename Label>(T, Label) {
     const T* x = ctx.in(0).as<T>();
     const Label* labels = ctx.in(1).as<Label>();
     T* out = ctx.out().as<T>();
     check_labels(ctx, labels, rows, n);
-    for_rows(rows, n, [&](int64_t first, int64_t count) {
-      for (int64_t r = first; r < first + count; ++r) {
-        const auto label = static_cast<int64_t>(labels[r]);
-        if (label == attrs.ignore_label) {
-          out[r] = static_cast<T>(0.0f);
-          continue;
+    for_rows(rows, n, [&](int64_t begin, int64_t count) {
+      double totals[kRows];
+      for (int64_t first = begin; first < begin + count; first += kRows) {
+        const int64_t block = std::min(kRows, begin + count - first);
+        logsumexp(x + first * n, block, n, totals);
+        for (int64_t r = first; r < first + block; ++r) {
+          const auto label = static_cast<int64_t>(labels[r]);
+          const bool counts = label != attrs.ignore_label;
+          out[r] = static_cast<T>(
+              counts ? row_loss(x + r * n, n, label, totals[r - first], attrs.label_smoothing) : 0);
         }
-        const T* row = x + r * n;
-        const double total = logsumexp(fns.scale(row, n));
-        double loss = (1 - attrs.label_smoothing) * (total - as_double(row[label]));
-        if (attrs.label_smoothing > 0) {
-          double sum = 0;
-          for (int64_t i = 0; i < n; ++i) sum += total - as_double(row[i]);
-          loss += attrs.label_smoothing / static_cast<double>(n) * sum;
-        }
-        out[r] = static_cast<T>(loss);
       }
     });
   });
 }
 
-// Inputs grad, pred, label. grad * (softmax(x) - u), whose element at the label is made in f64.
+// Inputs grad, pred, label. grad * (softmax(x) - u).
 void run_loss_vjp(const KernelContext& ctx) {
   const auto& attrs = ctx.attrs<SoftmaxCrossEntropyAttrs>();
   const int64_t rows = ctx.in(0).meta.size(), n = ctx.in(1).meta.shape.back();
   const DType dtype = ctx.in(1).meta.dtype;
   const double shared = attrs.label_smoothing / static_cast<double>(n);
-  const auto affine = fns_of(dtype).affine;
+  const auto loss_gradient = fns_of(dtype).loss_gradient;
   visit_loss(dtype, ctx.in(2).meta.dtype, [&]<typename T, typename Label>(T, Label) {
     const T *grads = ctx.in(0).as<T>(), *x = ctx.in(1).as<T>();
     const Label* labels = ctx.in(2).as<Label>();
@@ -205,18 +208,14 @@ void run_loss_vjp(const KernelContext& ctx) {
     for_rows(rows, n, [&](int64_t first, int64_t count) {
       for (int64_t r = first; r < first + count; ++r) {
         const auto label = static_cast<int64_t>(labels[r]);
-        const bool ignored = label == attrs.ignore_label;
-        const double g = ignored ? 0 : as_double(grads[r]);
-        const T* row = x + r * n;
         T* dx = out + r * n;
-        const SoftmaxScale s = affine(row, dx, n, g, -g * shared);
-        if (ignored) {
+        if (label == attrs.ignore_label) {
           std::fill_n(dx, n, static_cast<T>(0.0f));
-        } else if (label < 0 || label >= n) {  // as of a forward pass that was never run
+        } else if (label < 0 || label >= n) {  // of a forward pass that was never run
           std::fill_n(dx, n, static_cast<T>(std::numeric_limits<float>::quiet_NaN()));
         } else {
-          const double share = s.sum == 0 ? 0 : std::exp(as_double(row[label]) - s.largest) / s.sum;
-          dx[label] = static_cast<T>(g * (share - shared - (1 - attrs.label_smoothing)));
+          const double g = as_double(grads[r]);
+          loss_gradient(x + r * n, dx, n, label, g, -g * shared, g * (1 - attrs.label_smoothing));
         }
       }
     });

@@ -15,11 +15,43 @@ HWY_BEFORE_NAMESPACE();
 namespace thalweg::HWY_NAMESPACE {
 namespace {
 
-using simd::SoftmaxScale;
+// What a softmax is made of: the largest logit, and the sum of exp(x - largest). A row of -inf
+// alone has no shares: its sum is 0, and all of them are.
+struct Scale {
+  double largest;
+  double sum;
+};
+
+// A row of no more elements than a vector has lanes; exponentials beyond its end are 0.
+template <typename C>
+struct ShortRow {
+  Simd<C> exponentials, largest, sum;
+
+  template <typename T>
+  HWY_INLINE ShortRow(const T* x, int64_t n) : exponentials(0), largest(-num::kInf<C>), sum(0) {
+    const hn::ScalableTag<C> d;
+    const SimdMask<C> valid{hn::FirstN(d, static_cast<size_t>(n))};
+    const Simd<C> v = select(valid, load_count(x, static_cast<size_t>(n)), largest);
+    const bool has_nan = !hn::AllTrue(d, (v == v).m);
+    largest = has_nan ? Simd<C>(num::kNan<C>) : Simd<C>(hn::MaxOfLanes(d, v.v));
+    exponentials = num::exp(v - select(largest == -num::kInf<C>, 0, largest));
+    sum = hn::SumOfLanes(d, exponentials.v);
+  }
+  HWY_INLINE Scale scale() const { return {hn::GetLane(largest.v), hn::GetLane(sum.v)}; }
+  HWY_INLINE Simd<C> rate(double factor) const {
+    return select(sum == 0, 0, Simd<C>(factor) / sum);
+  }
+};
+
+template <typename C>
+HWY_INLINE bool is_short(int64_t n) {
+  return n <= static_cast<int64_t>(hn::Lanes(hn::ScalableTag<C>()));
+}
 
 template <typename T>
-HWY_INLINE SoftmaxScale scale_of(const T* x, int64_t n) {
+HWY_INLINE Scale scale_of(const T* x, int64_t n) {
   using C = Compute<T>;
+  if (is_short<C>(n)) return ShortRow<C>(x, n).scale();
   const double largest = fold_run<MaxFold>(x, n);
   if (largest == MaxFold::kInit) return {largest, 0};
   const Simd<C> offset(largest);
@@ -28,33 +60,43 @@ HWY_INLINE SoftmaxScale scale_of(const T* x, int64_t n) {
   return {largest, sum};
 }
 
+// y = factor * softmax(x) + offset, for more elements than a vector has lanes.
 template <typename T>
-HWY_INLINE SoftmaxScale affine_row(const T* x, T* y, int64_t n, double factor, double offset) {
+HWY_INLINE Scale long_row(const T* x, T* y, int64_t n, double factor, double offset) {
   using C = Compute<T>;
-  const SoftmaxScale scale = scale_of(x, n);
-  // A row of -inf has no shares: all are 0.
-  const Simd<C> largest(scale.sum == 0 ? 0 : scale.largest);
-  const Simd<C> rate(scale.sum == 0 ? 0 : factor / scale.sum), added(offset);
+  const double largest = fold_run<MaxFold>(x, n);
+  const Simd<C> taken(largest == MaxFold::kInit ? 0 : largest), added(offset);
+  WideAccumulator<SumFold, C> total;
   for_each_vector<C>(n, [&](int64_t i, size_t count) HWY_ATTR {
-    store_count(num::exp(load_count(x + i, count) - largest) * rate + added, y + i, count);
+    const Simd<C> e = num::exp(load_count(x + i, count) - taken);
+    const SimdMask<C> valid{hn::FirstN(hn::ScalableTag<C>(), count)};
+    total.add(select(valid, e, Simd<C>(0)));
+    // Exponentials that memory holds unrounded wait there for their sum.
+    if constexpr (sizeof(T) == sizeof(C)) store_count(e, y + i, count);
   });
-  return scale;
+  const double sum = total.across();
+  const Simd<C> rate(sum == 0 ? 0 : factor / sum);
+  for_each_vector<C>(n, [&](int64_t i, size_t count) HWY_ATTR {
+    if constexpr (sizeof(T) == sizeof(C))
+      store_count(load_count(y + i, count) * rate + added, y + i, count);
+    else
+      store_count(num::exp(load_count(x + i, count) - taken) * rate + added, y + i, count);
+  });
+  return {largest, sum};
 }
 
 template <typename T>
-SoftmaxScale scale(const void* x, int64_t n) {
-  return scale_of(static_cast<const T*>(x), n);
-}
-
-template <typename T>
-SoftmaxScale affine(const void* x, void* y, int64_t n, double factor, double offset) {
-  return affine_row(static_cast<const T*>(x), static_cast<T*>(y), n, factor, offset);
-}
-
-template <typename T>
-void softmax(const void* x, void* y, int64_t rows, int64_t n) {
-  for (int64_t r = 0; r < rows; ++r) {
-    affine_row(static_cast<const T*>(x) + r * n, static_cast<T*>(y) + r * n, n, 1, 0);
+void softmax(const void* data, void* result, int64_t rows, int64_t n) {
+  using C = Compute<T>;
+  const T* x = static_cast<const T*>(data);
+  T* y = static_cast<T*>(result);
+  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    if (!is_short<C>(n)) {
+      long_row(x, y, n, 1, 0);
+      continue;
+    }
+    const ShortRow<C> row(x, n);
+    store_count(row.exponentials * row.rate(1), y, static_cast<size_t>(n));
   }
 }
 
@@ -64,12 +106,53 @@ void log_softmax(const void* x, void* y, int64_t rows, int64_t n) {
   for (int64_t r = 0; r < rows; ++r) {
     const T* in = static_cast<const T*>(x) + r * n;
     T* out = static_cast<T*>(y) + r * n;
-    const SoftmaxScale s = scale_of(in, n);
+    const Scale s = scale_of(in, n);
     const Simd<C> largest(s.sum == 0 ? 0 : s.largest), log_sum(s.sum == 0 ? 0 : std::log(s.sum));
     for_each_vector<C>(n, [&](int64_t i, size_t count) HWY_ATTR {
       store_count(load_count(in + i, count) - largest - log_sum, out + i, count);
     });
   }
+}
+
+template <typename T>
+void logsumexp(const void* x, int64_t rows, int64_t n, double* results) {
+  constexpr int64_t kBlock = 64;
+  const T* row = static_cast<const T*>(x);
+  double largest[kBlock], sums[kBlock];
+  for (int64_t first = 0; first < rows; first += kBlock) {
+    const int64_t count = rows - first < kBlock ? rows - first : kBlock;
+    for (int64_t r = 0; r < count; ++r, row += n) {
+      const Scale s = scale_of(row, n);
+      largest[r] = s.largest;
+      sums[r] = s.sum;
+    }
+    for_each_vector<double>(count, [&](int64_t i, size_t lanes) HWY_ATTR {
+      const Simd<double> l = load_count(largest + i, lanes);
+      const Simd<double> y = l + num::log(load_count(sums + i, lanes));
+      store_count(select(num::is_finite(l), y, l), results + first + i, lanes);
+    });
+  }
+}
+
+// The element at the label is made before it is rounded.
+template <typename T>
+void loss_gradient(const void* data, void* result, int64_t n, int64_t label, double factor,
+                   double offset, double at_label) {
+  using C = Compute<T>;
+  const T* x = static_cast<const T*>(data);
+  T* dx = static_cast<T*>(result);
+  if (is_short<C>(n)) {
+    const hn::ScalableTag<C> d;
+    const ShortRow<C> row(x, n);
+    const Simd<C> taken =
+        select(Simd<C>(hn::Iota(d, C(0))) == label, static_cast<C>(at_label), Simd<C>(0));
+    const Simd<C> y = row.exponentials * row.rate(factor) + (Simd<C>(offset) - taken);
+    return store_count(y, dx, static_cast<size_t>(n));
+  }
+  const Scale s = long_row(x, dx, n, factor, offset);
+  const double distance = static_cast<double>(static_cast<C>(x[label])) - s.largest;
+  const double share = s.sum == 0 ? 0 : std::exp(distance) / s.sum;
+  dx[label] = static_cast<T>(static_cast<C>(factor * share + offset - at_label));
 }
 
 // The sum over f(a, b) of two rows.
@@ -116,7 +199,7 @@ void log_softmax_vjp(const void* grad, const void* y, void* dx, int64_t rows, in
 
 template <typename T>
 constexpr simd::SoftmaxFns fns = {softmax<T>,         log_softmax<T>, softmax_vjp<T>,
-                                  log_softmax_vjp<T>, scale<T>,       affine<T>};
+                                  log_softmax_vjp<T>, logsumexp<T>,   loss_gradient<T>};
 
 void fill(simd::SoftmaxTable& table) {
   table.by_dtype[static_cast<int>(DType::f32)] = fns<float>;

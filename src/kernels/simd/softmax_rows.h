@@ -6,22 +6,16 @@
 
 namespace thalweg::simd {
 
-/// What a softmax is made of: the largest logit, and the sum of exp(x - largest). A row of -inf
-/// alone has the sum 0.
-struct SoftmaxScale {
-  double largest;
-  double sum;
-};
-
 struct SoftmaxFns {
   void (*softmax)(const void* x, void* y, int64_t rows, int64_t n);
   void (*log_softmax)(const void* x, void* y, int64_t rows, int64_t n);
   void (*softmax_vjp)(const void* grad, const void* y, void* dx, int64_t rows, int64_t n);
   void (*log_softmax_vjp)(const void* grad, const void* y, void* dx, int64_t rows, int64_t n);
-  /// The scale of one row.
-  SoftmaxScale (*scale)(const void* x, int64_t n);
-  /// y = factor * softmax(x) + offset, of one row. Gives the scale.
-  SoftmaxScale (*affine)(const void* x, void* y, int64_t n, double factor, double offset);
+  /// log(sum(exp(x))) of each row.
+  void (*logsumexp)(const void* x, int64_t rows, int64_t n, double* results);
+  /// dx = factor * softmax(x) + offset of one row, less `at_label` at the label.
+  void (*loss_gradient)(const void* x, void* dx, int64_t n, int64_t label, double factor,
+                        double offset, double at_label);
 };
 
 struct SoftmaxTable {
