@@ -194,8 +194,8 @@ TEST(Session, StopsAtALossThatIsNotFiniteAndNamesTheParameter) {
    public:
     void on_step(Session& session, const data::Batch&, const StepOutcome&) override {
       if (session.steps() != 3) return;
-      const nn::Parameter& bias = session.net().parameters()["0.bias"];
-      bias.data().fill(std::numeric_limits<double>::quiet_NaN());
+      const nn::ParameterList parameters = session.net().parameters();
+      parameters["0.bias"].data().fill(std::numeric_limits<double>::quiet_NaN());
     }
   };
   SmallRun run({.clip_norm = {},
