@@ -64,7 +64,6 @@ class Segment final : public TapeSegment {
   void keep(std::shared_ptr<void> object) { kept_.push_back(std::move(object)); }
   /// Lets everything go; what was recorded cannot be differentiated any more.
   void clear();
-  void mark_cleared() { cleared_ = true; }
   bool cleared() const { return cleared_; }
 
  private:
@@ -89,7 +88,6 @@ class Tape final : public Recorder {
               std::span<TensorImpl* const> outputs) override;
   void begin() { current_ = Segment::create(); }
   void end() { current_.reset(); }
-  bool writes_to(const Segment& segment) const { return current_.get() == &segment; }
   Segment* current() const { return current_.get(); }
 
  private:

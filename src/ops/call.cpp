@@ -13,8 +13,6 @@ constinit thread_local ThreadMode t_mode;
 
 namespace {
 
-constexpr size_t kInlineOutputs = 8;
-
 // Kernels are registered at the first call of any op, by the composition root.
 [[gnu::noinline]] void compose_once() {
   static std::once_flag once;
