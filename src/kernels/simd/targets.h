@@ -4,8 +4,14 @@
 // Highway. AVX-512, AVX2 and, as the least, SSE4: on an older x86 no kernel of this folder is
 // registered and the reference runs. Other processors get what Highway chooses for them.
 
-#if (defined(__x86_64__) || defined(_M_X64)) && !defined(HWY_BASELINE_TARGETS)
+#if defined(__x86_64__) || defined(_M_X64)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Sanitized SIMD code takes minutes to compile: there, one of the targets must do.
+#define HWY_BASELINE_TARGETS HWY_AVX2
+#define HWY_DISABLED_TARGETS (HWY_AVX3 | HWY_AVX3_DL)
+#else
 #define HWY_BASELINE_TARGETS HWY_SSE4
+#endif
 #endif
 
 namespace thalweg::simd {
