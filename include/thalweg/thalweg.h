@@ -8,6 +8,7 @@
 #include <thalweg/data/deserializer.h>
 #include <thalweg/data/idx.h>
 #include <thalweg/data/loader.h>
+#include <thalweg/data/recordio.h>
 #include <thalweg/data/sets.h>
 #include <thalweg/graph/autograd.h>
 #include <thalweg/graph/function.h>
