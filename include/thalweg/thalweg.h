@@ -5,8 +5,10 @@
 #include <thalweg/base/error.h>
 #include <thalweg/base/random.h>
 #include <thalweg/base/threads.h>
+#include <thalweg/data/csv.h>
 #include <thalweg/data/deserializer.h>
 #include <thalweg/data/idx.h>
+#include <thalweg/data/libsvm.h>
 #include <thalweg/data/loader.h>
 #include <thalweg/data/recordio.h>
 #include <thalweg/data/sets.h>
