@@ -10,6 +10,9 @@
 #include <thalweg/data/idx.h>
 #include <thalweg/data/libsvm.h>
 #include <thalweg/data/loader.h>
+#include <thalweg/data/memory.h>
+#include <thalweg/data/minibatch.h>
+#include <thalweg/data/minibatch_source.h>
 #include <thalweg/data/recordio.h>
 #include <thalweg/data/sets.h>
 #include <thalweg/graph/autograd.h>

@@ -44,6 +44,12 @@ class Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
+  /// Bytes that count towards max_bytes now.
+  size_t held_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return held_bytes_;
+  }
+
   /// The next item, waiting for it; none after the last. Throws what making it threw, and from then
   /// on gives none.
   std::optional<Item> next() {
@@ -128,7 +134,7 @@ class Prefetcher {
   Make make_;
   Bytes bytes_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wanted_;  // workers wait for it
   std::condition_variable made_;    // the caller waits for it
   std::deque<Slot> slots_;          // of the items taken_, taken_ + 1, ...

@@ -33,6 +33,7 @@ struct ChunkInfo {
   int64_t sequences = 0;
   size_t bytes = 0;       // once loaded; an estimate, better too much than too little
   size_t load_bytes = 0;  // besides, while it is being loaded: raw text and the like
+  int64_t samples = 0;    // 0: not known; only CNTK's order by samples asks for it
 };
 
 /// By what sequences of several deserializers are paired.
@@ -104,8 +105,8 @@ class THALWEG_API Deserializer {
   virtual const std::vector<StreamInfo>& streams() const = 0;
 
   /// Chunks are to take at most `bytes` while loaded and loading, but hold at least one sequence.
-  /// Called, if at all, before the functions below; where chunks end is a function of the data and
-  /// this number.
+  /// Called before the functions below, and again when a state is restored that was saved with
+  /// other chunks; where chunks end is a function of the data and this number.
   virtual void limit_chunks(size_t /*bytes*/) {}
 
   /// Whether there is a chunk of this number. Looks no further into the data than it must, so that

@@ -1,0 +1,105 @@
+#include "data/reader/planner.h"
+
+#include <algorithm>
+
+namespace thalweg::data {
+namespace {
+
+// Whole sequences in the cursor's order.
+class FillPlanner final : public Planner {
+ public:
+  FillPlanner(Cursor& cursor, const MinibatchSourceOptions& options, int64_t size,
+              const SourceState& state)
+      : cursor_(cursor), options_(options), size_(size), state_(state) {}
+
+  std::optional<Plan> next() override {
+    for (;;) {
+      Plan plan = fill();
+      if (all_.empty()) return std::nullopt;
+      plan.after = state_;
+      if (ends_early_ && filled_ < size_) {
+        if (options_.sweep_end == SweepEnd::drop) continue;
+        if (options_.sweep_end == SweepEnd::pad) pad(plan);
+      }
+      return plan;
+    }
+  }
+
+ private:
+  // All ranks' sequences into all_, this rank's into the plan.
+  Plan fill() {
+    Plan plan;
+    all_.clear();
+    filled_ = 0;
+    ends_early_ = false;
+    int64_t sweep = state_.sweep;
+    while (all_.empty() || filled_ < size_) {
+      const DrawnSequence* drawn = cursor_.peek();
+      if (!drawn || is_after_last(options_, state_)) {
+        ends_early_ = true;
+        break;
+      }
+      if (all_.empty()) {
+        plan.sweep = drawn->sweep;
+      } else if (drawn->sweep != sweep && options_.sweep_end != SweepEnd::cross) {
+        ends_early_ = true;
+        break;
+      }
+      const int64_t amount = options_.size_unit == SizeUnit::samples ? drawn->length : 1;
+      if (!all_.empty() && filled_ + amount > size_) break;
+      filled_ += amount;
+      sweep = drawn->sweep;
+      plan.all_samples += drawn->length;
+      state_.samples += drawn->length;
+      all_.push_back({*drawn, 0, drawn->length});
+      if (drawn->position % options_.world_size == options_.rank) plan.items.push_back(all_.back());
+      cursor_.pop();
+    }
+    plan.all_sequences = static_cast<int64_t>(all_.size());
+    move_to_next(cursor_, sweep, state_);
+    plan.end_of_sweep = state_.sweep > plan.sweep;
+    return plan;
+  }
+
+  // This rank's sequences are as many as any rank has.
+  void pad(Plan& plan) const {
+    std::vector<size_t> counts(static_cast<size_t>(options_.world_size));
+    for (const PlanItem& item : all_)
+      ++counts[static_cast<size_t>(item.drawn.position % options_.world_size)];
+    const size_t most = std::ranges::max(counts);
+    for (size_t i = 0; plan.items.size() < most; ++i) {
+      plan.items.push_back(all_[i % all_.size()]);
+      ++plan.repeated;
+    }
+  }
+
+  Cursor& cursor_;
+  const MinibatchSourceOptions& options_;
+  int64_t size_;
+  SourceState state_;
+  std::vector<PlanItem> all_;
+  int64_t filled_ = 0;       // of size_
+  bool ends_early_ = false;  // the sweep, or all, ended before more could be added
+};
+
+}  // namespace
+
+void move_to_next(Cursor& cursor, int64_t sweep, SourceState& state) {
+  const DrawnSequence* next = cursor.peek();
+  state.sweep = next ? next->sweep : sweep + 1;
+  state.position = next ? next->position : 0;
+}
+
+std::unique_ptr<Planner> make_fill_planner(Cursor& cursor, const MinibatchSourceOptions& options,
+                                           int64_t size, const SourceState& state) {
+  return std::make_unique<FillPlanner>(cursor, options, size, state);
+}
+
+std::unique_ptr<Planner> make_planner(Cursor& cursor, const MinibatchSourceOptions& options,
+                                      int64_t size, const SourceState& state) {
+  if (options.packing == Packing::truncated) return make_slot_planner(cursor, options, size, state);
+  if (options.bucket_sequences > 0) return make_bucket_planner(cursor, options, size, state);
+  return make_fill_planner(cursor, options, size, state);
+}
+
+}  // namespace thalweg::data
