@@ -88,7 +88,11 @@ class Composite final : public Deserializer {
     reset();
   }
 
-  bool has_chunk(int64_t chunk) const override { return index(0).has_chunk(chunk); }
+  bool has_chunk(int64_t chunk) const override {
+    if (index(0).has_chunk(chunk)) return true;
+    pair_all();
+    return false;
+  }
 
   int64_t chunks() const override {
     pair_all();
@@ -99,13 +103,20 @@ class Composite final : public Deserializer {
     pair_keys();
     ChunkInfo info = index(0).chunk(chunk);
     for (size_t p = 1; p < parts_.size(); ++p) {
+      const auto add = [&](const ChunkInfo& whole, int64_t count) {
+        const double share = static_cast<double>(count) / static_cast<double>(whole.sequences);
+        info.bytes += static_cast<size_t>(share * static_cast<double>(whole.bytes));
+        info.load_bytes += static_cast<size_t>(share * static_cast<double>(whole.load_bytes));
+      };
+      // Parts take about what as many sequences of the first partner's chunk take.
+      if (parts_[p]->loads_parts() && info.sequences > 0) {
+        const Place first = partner_of(p, chunk, index(0).first_sequence(chunk), 0);
+        add(index(p).chunk(first.chunk), info.sequences);
+        continue;
+      }
       for (const auto& [other, wanted] : needed(p, chunk, {})) {
         const ChunkInfo whole = index(p).chunk(other);
-        const size_t all = static_cast<size_t>(whole.sequences);
-        const size_t count =
-            parts_[p]->loads_parts() ? static_cast<size_t>(std::ranges::count(wanted, true)) : all;
-        info.bytes += whole.bytes / all * count + whole.bytes % all;
-        info.load_bytes += whole.load_bytes / all * count + whole.load_bytes % all;
+        add(whole, whole.sequences);
       }
     }
     return info;
