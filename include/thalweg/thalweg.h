@@ -6,6 +6,7 @@
 #include <thalweg/base/random.h>
 #include <thalweg/base/threads.h>
 #include <thalweg/data/csv.h>
+#include <thalweg/data/ctf.h>
 #include <thalweg/data/deserializer.h>
 #include <thalweg/data/idx.h>
 #include <thalweg/data/libsvm.h>

@@ -1,0 +1,204 @@
+#include "data/formats/ctf_file.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <thalweg/base/log.h>
+
+#include "base/fail.h"
+#include "data/formats/ctf_compat.h"
+#include "data/formats/decimal.h"
+
+namespace thalweg::data {
+namespace {
+
+constexpr uint64_t kWorthKeeping = 8 << 20;  // bytes of a file that is indexed in no time
+
+// Line feeds before `offset`.
+uint64_t count_lines(const ByteSource& source, uint64_t offset) {
+  std::vector<std::byte> piece(1 << 20);
+  uint64_t lines = 0;
+  for (uint64_t at = 0; at < offset; at += piece.size()) {
+    const auto part = std::span(piece).first(std::min<uint64_t>(piece.size(), offset - at));
+    source.read_at(at, part);
+    lines += static_cast<uint64_t>(std::ranges::count(part, std::byte{'\n'}));
+  }
+  return lines;
+}
+
+class CtfChunk final : public Chunk {
+ public:
+  CtfChunk(std::string path, uint64_t line) : path_(std::move(path)), line_(line) {}
+
+  size_t bytes() const override { return sizeof(*this) + table_.bytes() + lines_.bytes(); }
+  int64_t length(int64_t sequence) const override { return table_.length(sequence); }
+  StreamValues read(int64_t sequence, size_t stream, const SequenceDraw&) const override {
+    return table_.read(sequence, stream);
+  }
+  std::string where(int64_t sequence) const override {
+    return fmt::format("{}:{}", path_, line_ + lines_[static_cast<size_t>(sequence)] + 1);
+  }
+
+  SampleTable table_;
+  Column<uint32_t> lines_;
+
+ private:
+  std::string path_;
+  uint64_t line_;  // of the first row
+};
+
+// Room for what the text may become, so that nothing moves while it grows. Pages that are not
+// written to take no memory.
+void reserve(const CtfRange& range, StreamColumns& stream) {
+  const size_t by_text = range.size / (stream.is_sparse() ? 4 : 2) + 1;
+  size_t values = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(stream.dim()), range.rows, &values) ||
+      stream.is_sparse())
+    values = by_text;
+  values = std::min(values, by_text);
+  if (stream.dtype() == DType::f32) {
+    stream.values<float>().room(values);
+  } else {
+    stream.values<double>().room(values);
+  }
+  if (stream.is_sparse()) stream.columns().room(values);
+}
+
+}  // namespace
+
+CtfFile::CtfFile(const std::string& path, const CtfRules& rules, const CtfOptions& options)
+    : rules_(rules), options_(options), path_(path), stamp_(stamp_of(path)) {}
+
+std::shared_ptr<const ByteSource> CtfFile::source() const {
+  if (packed_ != nullptr) return packed_;
+  if (stamp_of(path_) != stamp_)
+    fail_io("ctf: the file changed while it was being read; {}", path_);
+  return open_source(path_);
+}
+
+bool CtfFile::has_chunk(size_t chunk) {
+  if (index_ == nullptr) {
+    const bool is_large = stamp_.size >= kWorthKeeping;
+    CtfIndexOptions options;
+    options.keep =
+        options_.index == IndexFile::always || (options_.index == IndexFile::automatic && is_large);
+    options.folder = options_.index_folder;
+    // CNTK's chunks are cut at any sequence; others at blocks, so that one index serves all limits.
+    constexpr size_t kBlock = 64 << 10;
+    const size_t chunk_bytes = std::min(limits_.chunk_bytes, limits_.chunk_cost / 2);
+    options.block_bytes = rules_.compat ? limits_.chunk_bytes : std::min(kBlock, chunk_bytes / 16);
+    if (rules_.compat) options.block_cost = limits_.chunk_cost;
+    const std::shared_ptr<const ByteSource> opened = source();
+    if (opened->max_size() != stamp_.size) packed_ = opened;
+    index_ = std::make_unique<CtfIndex>(opened, rules_, stamp_, options);
+    add_blocks();
+  }
+  while (chunks_.size() <= chunk && index_->extend()) add_blocks();
+  return chunk < chunks_.size();
+}
+
+size_t CtfFile::chunks() {
+  has_chunk(SIZE_MAX - 1);
+  return chunks_.size();
+}
+
+void CtfFile::add_blocks() {
+  for (const std::vector<CtfRange>& blocks = index_->data().blocks; blocks_ < blocks.size();
+       ++blocks_) {
+    CtfRange grown = open_;
+    grown.append(blocks[blocks_]);
+    const size_t cost = ctf_cost(rules_, grown) + grown.size + kDecimalPadding;
+    if (open_.sequences > 0 && (grown.size > limits_.chunk_bytes || cost > limits_.chunk_cost)) {
+      chunks_.push_back(open_);
+      grown = blocks[blocks_];
+    }
+    open_ = grown;
+  }
+  if (!index_->is_complete() || open_.sequences == 0) return;
+  chunks_.push_back(open_);
+  open_ = {};
+}
+
+std::shared_ptr<const Chunk> CtfFile::load(const CtfPlace& place, const std::vector<bool>& wanted,
+                                           ReadProblems& problems, std::mutex& problems_mutex) {
+  const CtfRange& range = place.range;
+  const size_t padded = range.size + kDecimalPadding;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(padded);
+  std::fill(buffer.get() + range.size, buffer.get() + padded, '\n');
+  const std::shared_ptr<const ByteSource> from = source();
+  from->read_at(range.offset, std::as_writable_bytes(std::span(buffer.get(), range.size)));
+  const std::string_view text(buffer.get(), range.size);
+  // CNTK's indexes do not know lines.
+  const uint64_t line = place.has_line ? range.line : count_lines(*from, range.offset);
+  const Rows rows{place, text, line};
+  const auto chunk = std::make_shared<CtfChunk>(path_, line);
+  CtfReport report;
+  std::exception_ptr failure;
+  try {
+    parse(rows, wanted, chunk->table_, chunk->lines_, report);
+  } catch (const Error&) {
+    failure = std::current_exception();
+  }
+  {
+    const std::lock_guard lock(problems_mutex);
+    judge(rows, report, problems);
+  }
+  if (failure) std::rethrow_exception(failure);
+  if (chunk->table_.sequences() != range.sequences) {
+    fail_io("{}: the index is of other data; expected {} sequences from byte {} to {}, found {}",
+            path_, range.sequences, range.offset, range.offset + range.size,
+            chunk->table_.sequences());
+  }
+  chunk->table_.shrink();
+  chunk->lines_.shrink();
+  return chunk;
+}
+
+void CtfFile::parse(const Rows& rows, const std::vector<bool>& wanted, SampleTable& table,
+                    Column<uint32_t>& lines, CtfReport& report) {
+  for (const CtfStream& stream : rules_.streams) {
+    table.streams().emplace_back(stream.dim, stream.sparse, stream.dtype);
+    if (wanted.empty()) reserve(rows.place.range, table.streams().back());
+  }
+  if (rules_.compat) {
+    parse_ctf_compat(rules_, rows.place.mode, rows.text,
+                     {path_, rows.place.range.offset, rows.line}, table, report, lines);
+  } else {
+    // What is dropped has to be known to all who share the data, not only to who wants it.
+    parse_ctf(rules_, rows.place.mode, rows.text, {wanted, options_.max_errors > 0}, table, report,
+              lines);
+  }
+}
+
+void CtfFile::judge(const Rows& rows, const CtfReport& report, ReadProblems& problems) {
+  if (report.errors == 0 && report.warnings == 0) return;
+  if (judged_.insert(rows.place.range.offset).second) {
+    for (const CtfProblem& problem : report.problems) {
+      if (problems.messages.size() >= report.kept) break;
+      problems.messages.push_back(told(rows, problem));
+      log(LogLevel::warn, problems.messages.back());
+    }
+    problems.errors += report.errors;
+    problems.warnings += report.warnings;
+    errors_ += report.errors;
+  }
+  if (report.errors == 0 || errors_ <= options_.max_errors) return;
+  const std::string first = report.problems.empty() ? "" : told(rows, report.problems.front());
+  if (rules_.compat) {
+    fail_io("Reached the maximum number of allowed errors while reading the input file ({}). {}",
+            path_, first);
+  }
+  if (options_.max_errors == 0) fail_io("{}", first);
+  fail_io("{}; max_errors allows {} bad records, found {}", first, options_.max_errors, errors_);
+}
+
+std::string CtfFile::told(const Rows& rows, const CtfProblem& problem) const {
+  if (rules_.compat) return problem.text;
+  const std::string_view before = rows.text.substr(0, problem.offset);
+  const auto line = rows.line + static_cast<uint64_t>(std::ranges::count(before, '\n'));
+  const size_t row = before.rfind('\n') + 1;  // npos + 1 is 0
+  return fmt::format("{}:{}:{}: {}", path_, line + 1, problem.offset - row + 1, problem.text);
+}
+
+}  // namespace thalweg::data

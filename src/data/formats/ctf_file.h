@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "data/formats/ctf_index.h"
+#include "data/formats/ctf_parser.h"
+#include "data/formats/ctf_rules.h"
+
+namespace thalweg::data {
+
+/// How a file is cut into chunks.
+struct CtfLimits {
+  size_t chunk_bytes = 0;        // of text
+  size_t chunk_cost = SIZE_MAX;  // of memory, while it is loaded and loading
+};
+
+/// A chunk, and what it takes to parse it.
+struct CtfPlace {
+  CtfRange range;
+  CtfMode mode = CtfMode::unknown;
+  bool has_line = true;
+};
+
+/// One file of a CTF corpus. The functions that look for chunks are called by one thread at a time.
+class CtfFile {
+ public:
+  CtfFile(const std::string& path, const CtfRules& rules, const CtfOptions& options);
+
+  const std::string& path() const { return path_; }
+
+  /// Before the functions below.
+  void set_limits(const CtfLimits& limits) { limits_ = limits; }
+
+  bool has_chunk(size_t chunk);
+  size_t chunks();
+  CtfPlace chunk(size_t chunk) const {
+    return {chunks_[chunk], index_->mode(), index_->data().has_lines};
+  }
+  /// Once there is a chunk.
+  CtfMode mode() const { return index_->mode(); }
+  uint64_t key(uint64_t sequence) const { return index_->data().keys[sequence]; }
+
+  /// Any thread may call this. What is wrong goes to `problems`; an
+  /// Error if there is more than max_errors allow.
+  std::shared_ptr<const Chunk> load(const CtfPlace& place, const std::vector<bool>& wanted,
+                                    ReadProblems& problems, std::mutex& problems_mutex);
+
+ private:
+  struct Rows {
+    const CtfPlace& place;
+    std::string_view text;
+    uint64_t line;  // of the first, from 0
+  };
+  void parse(const Rows& rows, const std::vector<bool>& wanted, SampleTable& table,
+             Column<uint32_t>& lines, CtfReport& report);
+  void judge(const Rows& rows, const CtfReport& report, ReadProblems& problems);
+  std::string told(const Rows& rows, const CtfProblem& problem) const;
+  void add_blocks();
+  std::shared_ptr<const ByteSource> source() const;
+
+  const CtfRules& rules_;
+  const CtfOptions& options_;
+  CtfLimits limits_;
+  std::string path_;
+  FileStamp stamp_;
+  std::shared_ptr<const ByteSource> packed_;  // a plain file is opened when it is read
+  std::unique_ptr<CtfIndex> index_;
+  std::vector<CtfRange> chunks_;
+  size_t blocks_ = 0;  // of the index that are in chunks_ or in open_
+  CtfRange open_;
+  int64_t errors_ = 0;
+  std::set<uint64_t> judged_;  // offsets of chunks whose problems were counted
+};
+
+}  // namespace thalweg::data
