@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -13,7 +14,22 @@ namespace {
 // The header of a block of host memory shares its first cache line.
 constexpr size_t kHeader = kAlignment;
 
+// The upper bits name the thread.
+std::atomic<uint64_t> g_threads{0};
+constinit thread_local uint64_t t_last_id = 0;
+constinit thread_local Storage::Watcher* t_watcher = nullptr;
+
 }  // namespace
+
+uint64_t Storage::next_id() noexcept {
+  if (t_last_id == 0) [[unlikely]]
+    t_last_id = (g_threads.fetch_add(1, std::memory_order_relaxed) + 1) << 40;
+  return ++t_last_id;
+}
+
+Storage::Watcher* Storage::set_watcher(Watcher* watcher) noexcept {
+  return std::exchange(t_watcher, watcher);
+}
 
 IntrusivePtr<Storage> Storage::allocate(Device device, size_t bytes) {
   static_assert(sizeof(Storage) <= kHeader);
@@ -48,6 +64,8 @@ IntrusivePtr<Storage> Storage::borrow(Device device, void* data, size_t bytes, R
 }
 
 void Storage::destroy(Storage* storage) {
+  if (storage->watched_ && t_watcher) [[unlikely]]
+    t_watcher->ended(*storage);
   if (storage->release_) {
     storage->release_(storage->context_);
   } else if (storage->device_.kind != DeviceKind::cpu && storage->data_) {

@@ -167,6 +167,7 @@ void copy_strided(const TensorImpl& out, const TensorImpl& in) {
 
 Tensor to_host(const Tensor& tensor) {
   const TensorImpl& in = *tensor.impl();
+  tell_host_access(in, "its elements were looked at");
   if (in.meta.device.kind == DeviceKind::cpu) return tensor;
   // The whole block travels, so that strides stay as they are.
   IntrusivePtr<TensorImpl> out = TensorImpl::create();

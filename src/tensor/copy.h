@@ -14,6 +14,8 @@ void fill_elements(const TensorImpl& out, const void* element);
 /// Copies elements between tensors of one shape and dtype on the cpu, any strides. Memory may not
 /// overlap.
 void copy_strided(const TensorImpl& out, const TensorImpl& in);
+/// Tells the thread's HostObserver.
+void tell_host_access(const TensorImpl& tensor, const char* operation);
 /// The tensor itself when on the cpu; else a copy there, with the same strides.
 Tensor to_host(const Tensor& tensor);
 

@@ -4,8 +4,23 @@
 
 #include "base/fail.h"
 #include "device/pool.h"
+#include "tensor/copy.h"
 
 namespace thalweg {
+namespace {
+
+constinit thread_local HostObserver* t_observer = nullptr;
+
+}  // namespace
+
+HostObserver* set_host_observer(HostObserver* observer) noexcept {
+  return std::exchange(t_observer, observer);
+}
+
+void tell_host_access(const TensorImpl& tensor, const char* operation) {
+  if (t_observer) [[unlikely]]
+    t_observer->host_access(tensor, operation);
+}
 
 IntrusivePtr<TensorImpl> TensorImpl::create() {
   void* memory = pool::allocate(pool::kClassOf<sizeof(TensorImpl)>);

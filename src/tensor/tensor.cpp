@@ -104,6 +104,7 @@ const void* Tensor::checked_data(DType wanted, const char* operation) const {
     fail_invalid("{}: tensor of shape {} has strides {}, not row-major; use contiguous()",
                  operation, to_string(m.shape), to_string(m.strides));
   }
+  tell_host_access(*impl_, operation);
   return impl_->data;
 }
 

@@ -16,6 +16,13 @@ inline constexpr size_t kAlignment = 64;
 /// can be known to be still what it was.
 class Storage : public RefCounted {
  public:
+  /// Learns of the end of watched storages, as long as it is the thread's watcher.
+  class Watcher {
+   public:
+    virtual ~Watcher() = default;
+    virtual void ended(const Storage& storage) noexcept = 0;
+  };
+
   using Release = void (*)(void* context);
 
   /// `bytes` uninitialised bytes. Throws Error{unavailable} when the device has no more memory.
@@ -24,6 +31,8 @@ class Storage : public RefCounted {
   static IntrusivePtr<Storage> borrow(Device device, void* data, size_t bytes, Release release,
                                       void* context);
   static void destroy(Storage* storage);
+  /// Makes a borrowed block show another place.
+  void move_to(void* data) noexcept { data_ = data; }
 
   void* data() const noexcept { return data_; }
   size_t bytes() const noexcept { return bytes_; }
@@ -31,12 +40,25 @@ class Storage : public RefCounted {
   uint32_t version() const noexcept { return version_; }
   void bump_version() noexcept { ++version_; }
 
+  /// Never given twice in a process; the ids that one thread makes count up.
+  uint64_t id() const noexcept { return id_; }
+  /// An id of the calling thread, above all that it gave to storages so far.
+  static uint64_t next_id() noexcept;
+  /// True if the calling thread made it after it asked for next_id() and got `first`.
+  bool made_since(uint64_t first) const noexcept { return id_ > first && id_ >> 40 == first >> 40; }
+  /// From now on its end is told to the watcher of the thread that ends it.
+  void watch() noexcept { watched_ = true; }
+  /// Replaces the calling thread's watcher, null for none, and gives back the one before.
+  static Watcher* set_watcher(Watcher* watcher) noexcept;
+
  private:
   Storage() = default;
 
   uint32_t version_ = 0;
   Device device_;
   uint8_t size_class_ = 0;
+  bool watched_ = false;
+  uint64_t id_ = next_id();
   void* data_ = nullptr;
   size_t bytes_ = 0;
   Release release_ = nullptr;

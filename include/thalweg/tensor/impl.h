@@ -8,6 +8,8 @@
 
 namespace thalweg {
 
+class TensorImpl;
+
 /// The part of a tape that a recorded tensor keeps alive; room graph derives from it.
 class TapeSegment : public RefCounted {
  public:
@@ -27,6 +29,16 @@ class LeafGrad {
   virtual ~LeafGrad() = default;
   GradReq req = GradReq::null;
 };
+
+/// Learns when this thread looks at, or changes, elements without an op: data(), item(), printing.
+class HostObserver {
+ public:
+  virtual ~HostObserver() = default;
+  virtual void host_access(const TensorImpl& tensor, const char* operation) = 0;
+};
+
+/// Replaces the calling thread's observer, null for none, and gives back the one before.
+THALWEG_API HostObserver* set_host_observer(HostObserver* observer) noexcept;
 
 /// What a Tensor handle points to. For authors of ops and kernels.
 class THALWEG_API TensorImpl : public RefCounted {
