@@ -59,9 +59,9 @@ void run(const Op& op, const void* attrs, std::span<const TensorImpl* const> inp
     for (TensorImpl* out : outputs) out->allocate();
     const KernelContext context(op, attrs, inputs, outputs);
     if (op.flags.transfer)
-      op.reference(context);
+      run_kernel({"transfer", nullptr, op.reference}, context);
     else
-      choose_kernel(context, outputs[0]->meta.device).run(context);
+      run_kernel(choose_kernel(context, outputs[0]->meta.device), context);
   }
   if (Recorder* recorder = thread_mode().recorder) {
     recorder->record(op, attrs, inputs, outputs);
@@ -70,10 +70,11 @@ void run(const Op& op, const void* attrs, std::span<const TensorImpl* const> inp
 
 // True if two positions name the same element, as in a broadcast view.
 bool overlaps_itself(const TensorMeta& m) {
+  bool repeats = false;
   for (size_t i = 0; i < m.shape.size(); ++i) {
-    if (m.strides[i] == 0 && m.shape[i] > 1) return true;
+    repeats = repeats || (m.strides[i] == 0 && m.shape[i] > 1);
   }
-  return false;
+  return repeats && m.size() > 0;
 }
 
 bool same_elements(const TensorMeta& a, const TensorMeta& b) {
@@ -148,13 +149,13 @@ void call_into(const Op& op, const void* attrs, std::span<const TensorImpl* cons
   if (buffered || (wanted.strides != out.strides() && !op.flags.pointwise)) {
     inferred->allocate();
     const KernelContext context(op, attrs, inputs, target);
-    choose_kernel(context, out.device()).run(context);
+    run_kernel(choose_kernel(context, out.device()), context);
     out.assign(Tensor(std::move(inferred)));
     return;
   }
   TensorImpl* const direct[1] = {out.impl()};
   const KernelContext context(op, attrs, inputs, direct);
-  choose_kernel(context, out.device()).run(context);
+  run_kernel(choose_kernel(context, out.device()), context);
   out.impl()->storage->bump_version();
 }
 

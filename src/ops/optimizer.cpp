@@ -317,7 +317,7 @@ void run_update(const Op& op, const void* attrs, std::span<const TensorImpl* con
                 std::span<TensorImpl* const> outputs) {
   const KernelContext context(op, attrs, inputs, outputs);
   if (outputs.empty()) return;
-  choose_kernel(context, outputs[0]->meta.device).run(context);
+  run_kernel(choose_kernel(context, outputs[0]->meta.device), context);
   for (TensorImpl* out : outputs) out->storage->bump_version();
 }
 

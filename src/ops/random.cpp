@@ -189,7 +189,10 @@ const Op kDropout{.name = "dropout",
 
 // Takes the numbers for `count` elements out of the default sequence.
 RandomState reserve(int64_t count, int64_t per_block) {
-  return reserve_random(static_cast<uint64_t>((count + per_block - 1) / per_block));
+  const auto blocks = static_cast<uint64_t>((count + per_block - 1) / per_block);
+  const RandomState first = reserve_random(blocks);
+  if (Tracer* tracer = thread_mode().tracer) tracer->drew(first, blocks);
+  return first;
 }
 
 Tensor draw(const Op& op, const Shape& shape, double a, double b, TensorOptions options) {

@@ -4,14 +4,16 @@
 // recorder.
 
 #include <span>
+#include <string>
 #include <vector>
 
+#include <thalweg/base/random.h>
 #include <thalweg/ops/op.h>
 #include <thalweg/tensor/tensor.h>
 
 namespace thalweg {
 
-/// Learns of every op that runs on its thread: the tape, and the trace of a plan.
+/// Learns of every op that runs on its thread: the tape.
 class Recorder {
  public:
   virtual ~Recorder() = default;
@@ -19,9 +21,36 @@ class Recorder {
                       std::span<TensorImpl* const> outputs) = 0;
 };
 
+/// What the host does between kernels and a replay has to do again, such as filling in numbers that
+/// a kernel reads.
+struct HostWork {
+  const char* name = nullptr;
+  /// False: what was traced from here to the next end_host() is left out this time.
+  bool (*run)(void* object, int64_t argument) = nullptr;
+  void* object = nullptr;
+  int64_t argument = 0;
+
+  friend bool operator==(const HostWork&, const HostWork&) = default;
+};
+
+/// Learns of everything on its thread that changes elements, in order: the trace of a plan.
+class Tracer {
+ public:
+  virtual ~Tracer() = default;
+  /// Runs the kernel.
+  virtual void run(const Kernel& kernel, const KernelContext& context) = 0;
+  /// Numbers for an op's `seed` and `offset` were taken out of the default sequence.
+  virtual void drew(RandomState first, uint64_t blocks) = 0;
+  virtual void host(const HostWork& work) = 0;
+  virtual void end_host() = 0;
+  /// Something happened that no replay can do again.
+  virtual void refuse(std::string reason) = 0;
+};
+
 /// The state of the calling thread that ops look at.
 struct ThreadMode {
   Recorder* recorder = nullptr;  // null: nothing is kept
+  Tracer* tracer = nullptr;      // null: kernels just run
   bool training = false;         // dropout and batch norm act as in training
 };
 
@@ -56,6 +85,14 @@ Tensor call(const Op& op, const A& attrs, const Tensors&... inputs) {
 /// The kernel that call() would run, for tests, benches and plans. Throws Error{unavailable} with
 /// every kernel's reason when none can.
 THALWEG_API const Kernel& choose_kernel(const KernelContext& context, Device device);
+
+/// Runs a kernel, and lets the thread's tracer know.
+inline void run_kernel(const Kernel& kernel, const KernelContext& context) {
+  if (Tracer* tracer = thread_mode().tracer) [[unlikely]]
+    tracer->run(kernel, context);
+  else
+    kernel.run(context);
+}
 
 /// Why every kernel before the chosen one was passed over, one line each.
 THALWEG_API std::string explain_choice(const KernelContext& context, Device device);

@@ -73,6 +73,7 @@ class KernelContext {
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
   const TensorImpl& in(size_t i) const { return *inputs_[i]; }
   TensorImpl& out(size_t i = 0) const { return *outputs_[i]; }
+  const void* raw_attrs() const { return attrs_; }
   /// The same arguments without the inputs from `n` on, which are absent optional ones.
   KernelContext with_inputs(size_t n) const { return {op_, attrs_, inputs_.first(n), outputs_}; }
   template <typename A>
