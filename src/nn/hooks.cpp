@@ -1,10 +1,13 @@
 #include <thalweg/nn/hooks.h>
+#include <thalweg/ops/call.h>
 
 namespace thalweg::nn {
 
 // Hooks may add and remove hooks: each call runs those that were there when it began.
 Tensor HookList::run(Module& module, std::span<const Tensor> inputs, FunctionRef<Tensor()> body) {
   const auto entries = entries_;
+  if (Tracer* tracer = thread_mode().tracer; tracer && !entries.empty())
+    tracer->refuse("a module's hooks run on the host");
   for (const auto& entry : entries) {
     if (entry->before) entry->before(module, inputs);
   }

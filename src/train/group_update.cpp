@@ -47,7 +47,7 @@ void GroupUpdate::gather(bool ignore_stale) {
 
 std::span<const TensorImpl* const> GroupUpdate::gradients() const { return next_gradients_; }
 
-void GroupUpdate::update(const optim::UpdateSettings& settings) {
+void GroupUpdate::prepare(const optim::UpdateSettings& settings) {
   bool bound = active_ == next_active_;
   const size_t n = next_active_.size();
   for (size_t k = 0; bound && k < n; ++k) {
@@ -57,12 +57,13 @@ void GroupUpdate::update(const optim::UpdateSettings& settings) {
   std::copy(next_gradients_.begin(), next_gradients_.end(),
             inputs_.begin() + 1 + static_cast<ptrdiff_t>(n));
   fill_numbers(settings);
-  rule().run(static_cast<int64_t>(n), inputs_, outputs_);
   for (const uint32_t i : active_) {
     ++slots_[i].updates;
     slots_[i].seen_backward = leaf_of(*slots_[i].parameter.data().impl()).last_backward;
   }
 }
+
+void GroupUpdate::run() { rule().run(static_cast<int64_t>(active_.size()), inputs_, outputs_); }
 
 void GroupUpdate::bind() {
   const size_t n = next_active_.size(), states = rule().states().size();

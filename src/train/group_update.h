@@ -35,8 +35,10 @@ class GroupUpdate {
   void gather(bool ignore_stale);
   /// The gradients of those that take part.
   std::span<const TensorImpl* const> gradients() const;
-  /// Updates them; `settings` lacks what is a parameter's own.
-  void update(const optim::UpdateSettings& settings);
+  /// Fills in the numbers of the update and counts it; `settings` lacks what is a parameter's own.
+  void prepare(const optim::UpdateSettings& settings);
+  /// Updates those that take part, after prepare().
+  void run();
   /// The states were replaced: look at everything anew.
   void forget() { active_.clear(); }
 

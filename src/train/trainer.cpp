@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include <thalweg/ops/call.h>
 #include <thalweg/ops/optimizer.h>
 #include <thalweg/train/checkpoint.h>
 #include <thalweg/train/trainer.h>
@@ -57,8 +58,11 @@ class Trainer::State {
 
  private:
   void add(const ParameterGroup& group);
+  bool traced_step(int64_t batch_size, const StepOptions& step_options);
   void gather(bool ignore_stale);
-  double measure_norm();
+  bool needs_norm() const { return options.clip_norm || options.non_finite == NonFinite::skip; }
+  void run_norm();
+  bool prepare(int64_t batch_size);
 
   std::vector<const TensorImpl*> gradients_;  // of all groups
   Tensor norm_;
@@ -91,28 +95,79 @@ void Trainer::State::gather(bool ignore_stale) {
     fail_invalid("trainer: every parameter's GradReq is null; unfreeze() what is to be trained");
 }
 
-double Trainer::State::measure_norm() {
+void Trainer::State::run_norm() {
   gradients_.clear();
   for (const GroupUpdate& g : groups)
     gradients_.insert(gradients_.end(), g.gradients().begin(), g.gradients().end());
-  if (gradients_.empty()) return 0;
+  if (gradients_.empty()) return;
   const Device device = gradients_[0]->meta.device;
   if (norm_.device() != device) norm_ = norm_.to(device);
   const NoAttrs none;
   TensorImpl* const out[] = {norm_.impl()};
   run_update(global_norm_op(), &none, gradients_, out);
-  return read_scalar(norm_);
 }
 
 bool Trainer::State::step(int64_t batch_size, const StepOptions& step_options) {
   if (batch_size < 1) fail_invalid("trainer: step({}); a batch has a sample at least", batch_size);
+  if (thread_mode().tracer) return traced_step(batch_size, step_options);
   gather(step_options.ignore_stale_grad);
+  if (needs_norm()) run_norm();
+  if (!prepare(batch_size)) return false;
+  for (GroupUpdate& g : groups) {
+    if (!g.gradients().empty()) g.run();
+  }
+  return true;
+}
+
+// The same, and tells the trace what the host does in between: who takes part is found out, and the
+// numbers are filled in, at each replay.
+bool Trainer::State::traced_step(int64_t batch_size, const StepOptions& step_options) {
+  Tracer& tracer = *std::exchange(thread_mode().tracer, nullptr);
+  struct Restore {
+    Tracer* tracer;
+    HostObserver* observer;
+    ~Restore() {
+      thread_mode().tracer = tracer;
+      set_host_observer(observer);
+    }
+  } const restore{&tracer, set_host_observer(nullptr)};
+  if (step_options.ignore_stale_grad)
+    tracer.refuse("trainer.step() with ignore_stale_grad: the host decides who takes part");
+  const auto traced = [&](auto&& run) {
+    thread_mode().tracer = &tracer;
+    run();
+    thread_mode().tracer = nullptr;
+  };
+  tracer.host({"trainer.step: gather",
+               [](void* state, int64_t) {
+                 static_cast<State*>(state)->gather(false);
+                 return true;
+               },
+               this});
+  gather(step_options.ignore_stale_grad);
+  if (needs_norm()) traced([&] { run_norm(); });
+  tracer.host({"trainer.step: numbers of the update",
+               [](void* state, int64_t batch_size) {
+                 return static_cast<State*>(state)->prepare(batch_size);
+               },
+               this, batch_size});
+  const bool updates = prepare(batch_size);
+  if (!updates) tracer.refuse("trainer.step() was skipped");
+  for (GroupUpdate& g : groups) {
+    if (updates && !g.gradients().empty()) traced([&] { g.run(); });
+  }
+  tracer.end_host();
+  return updates;
+}
+
+// Settles what the update of this step is; false if it is skipped.
+bool Trainer::State::prepare(int64_t batch_size) {
   optim::UpdateSettings settings;
   settings.scale = 1 / static_cast<double>(batch_size);
   if (options.clip_value) settings.clip = *options.clip_value;
   last_norm = kNaN;
-  if (options.clip_norm || options.non_finite == NonFinite::skip) {
-    last_norm = measure_norm() * settings.scale;
+  if (needs_norm()) {
+    last_norm = (gradients_.empty() ? 0 : read_scalar(norm_)) * settings.scale;
     if (!std::isfinite(last_norm)) {
       if (options.non_finite == NonFinite::skip) {
         ++skipped;
@@ -129,7 +184,7 @@ bool Trainer::State::step(int64_t batch_size, const StepOptions& step_options) {
   for (GroupUpdate& g : groups) {
     if (g.gradients().empty()) continue;
     settings.learning_rate = options.schedule(g.base_rate, steps);
-    g.update(settings);
+    g.prepare(settings);
   }
   ++steps;
   return true;
