@@ -18,6 +18,7 @@
 #include <thalweg/data/sets.h>
 #include <thalweg/graph/autograd.h>
 #include <thalweg/graph/function.h>
+#include <thalweg/graph/plan.h>
 #include <thalweg/model/parameters.h>
 #include <thalweg/model/safetensors.h>
 #include <thalweg/nn/activation.h>

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "graph/leaf.h"
+#include "graph/trace.h"
 
 namespace thalweg {
 
@@ -55,6 +56,8 @@ void write_leaf(Leaf& leaf, Tensor gradient, bool keep_history) {
 
 }  // namespace
 
+uint64_t next_backward_pass() { return g_next_pass.fetch_add(1, std::memory_order_relaxed); }
+
 Backward::Scratch& Backward::kept_scratch() {
   static thread_local Scratch kept;
   return kept;
@@ -76,6 +79,7 @@ Backward::Pending& Backward::pending(Segment& segment) {
   for (Pending& p : scratch_.pending) {
     if (p.segment.get() == &segment) return p;
   }
+  if (Trace* trace = active_trace()) trace->walks(segment.serial());
   Pending& p = scratch_.pending.emplace_back();
   if (!scratch_.free_grads.empty()) {
     p.grads = std::move(scratch_.free_grads.back());
@@ -307,11 +311,13 @@ void Backward::collect(Pending& work) {
 }
 
 void Backward::write_leaves() {
-  const uint64_t pass = g_next_pass.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t pass = next_backward_pass();
   Pause pause;
+  if (Trace* trace = active_trace()) trace->begin_backward();
   for (Reached& r : scratch_.reached) {
     Leaf& leaf = leaf_of(*r.leaf);
     if (leaf.req == GradReq::null) continue;
+    if (Trace* trace = active_trace()) trace->wrote_gradient(*r.leaf);
     const bool adds = leaf.req == GradReq::add || leaf.last_backward == pass;
     leaf.last_backward = pass;
     if (adds && leaf.grad.defined()) {

@@ -10,6 +10,9 @@
 
 namespace thalweg {
 
+/// The number of a new backward pass.
+uint64_t next_backward_pass();
+
 /// One backward pass: the gradients of all values that the heads lead back to.
 class Backward {
  public:

@@ -50,6 +50,8 @@ IntrusivePtr<Segment> Segment::create() {
   return IntrusivePtr<Segment>::adopt(segment);
 }
 
+uint64_t Segment::next_serial() { return g_next_serial.load(std::memory_order_relaxed); }
+
 void Segment::clear() {
   records_.clear();
   values_.clear();

@@ -54,6 +54,8 @@ class Segment final : public TapeSegment {
               std::span<TensorImpl* const> outputs);
 
   uint64_t serial() const { return serial_; }
+  /// Segments made from now on have this serial or a greater one.
+  static uint64_t next_serial();
   std::span<TapeRecord> records() { return records_; }
   std::span<TapeValue> values() { return values_; }
   std::span<const uint32_t> input_ids(const TapeRecord& r) const {

@@ -1,0 +1,23 @@
+#pragma once
+
+// Each pass rewrites a graph so that results, gradients and external tensors get the same bits, and
+// notes what it did.
+
+#include "graph/plan_graph.h"
+
+namespace thalweg {
+
+/// Leaves out records whose outputs nobody reads.
+void remove_dead_records(PlanGraph& graph);
+
+/// Lets one record stand for all that compute the same from the same; random ops and changes in
+/// place are left alone.
+void share_common_records(PlanGraph& graph);
+
+/// Runs records that read constants only, once and for all; large outputs stay records.
+void fold_constants(PlanGraph& graph);
+
+/// All passes, in their order.
+void run_passes(PlanGraph& graph);
+
+}  // namespace thalweg

@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <atomic>
+
+#include <thalweg/graph/plan.h>
+#include <thalweg/ops/call.h>
+
+#include "base/fail.h"
+#include "graph/passes.h"
+#include "graph/plan_text.h"
+#include "graph/program.h"
+#include "graph/signature.h"
+
+namespace thalweg::detail {
+namespace {
+
+// A trainer's first step makes its states and a net's first call its parameters, so that the first
+// calls differ from the later ones.
+constexpr int kMostTraces = 6;
+// A plan that never lasts is not worth making.
+constexpr int kMostPlans = 8;
+
+}  // namespace
+
+class Planner::State {
+ public:
+  explicit State(const PlanOptions& options) : options(options) {
+    if (options.signatures < 1)
+      fail_invalid("plan: signatures is {}; it must be at least 1", options.signatures);
+  }
+
+  /// One signature and what is known of it.
+  struct Entry {
+    Signature signature;
+    std::unique_ptr<Trace> last;  // until there is a program
+    std::unique_ptr<Program> program;
+    std::string reason;  // why there is none, or why the last one went
+    bool given_up = false;
+    int traces = 0;  // in a row without a program
+    int plans = 0;
+    int64_t replays = 0;  // of the program
+    uint64_t used = 0;
+  };
+
+  Entry& entry();
+  bool can_replay(Entry& e);
+  void trace(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
+  void learn(Entry& e, std::unique_ptr<Trace> trace);
+
+  const PlanOptions options;
+  std::atomic<bool> busy{false};
+  PlanArguments arguments;
+  std::vector<Tensor> results;
+  std::vector<std::unique_ptr<Entry>> entries;
+  Entry* latest = nullptr;
+  uint64_t clock = 0;
+  PlanCounts counts;
+  std::string eager_reason;
+};
+
+Planner::State::Entry& Planner::State::entry() {
+  if (latest && latest->signature.matches(arguments)) return *latest;
+  for (const auto& e : entries) {
+    if (e->signature.matches(arguments)) return *(latest = e.get());
+  }
+  if (entries.size() == static_cast<size_t>(options.signatures)) {
+    const auto oldest =
+        std::ranges::min_element(entries, {}, [](const auto& e) { return e->used; });
+    entries.erase(oldest);
+    ++counts.evicted;
+  }
+  entries.push_back(std::make_unique<Entry>());
+  latest = entries.back().get();
+  latest->signature = Signature(arguments);
+  return *latest;
+}
+
+bool Planner::State::can_replay(Entry& e) {
+  if (!e.program) return false;
+  const char* refusal = e.program->refusal(arguments.tensors);
+  if (!refusal) return true;
+  e.reason = refusal;
+  // What was planned and replayed a lot was worth it.
+  if (e.plans >= kMostPlans && e.replays < 16) e.given_up = true;
+  if (e.replays >= 16) e.plans = 0;
+  e.program.reset();
+  e.last.reset();
+  e.traces = 0;
+  return false;
+}
+
+void Planner::State::trace(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body) {
+  auto trace = std::make_unique<Trace>(arguments.tensors);
+  body(results);
+  for (const Tensor& r : results) {
+    if (r.defined()) r.impl()->segment.reset();
+  }
+  trace->finish(results);
+  learn(e, std::move(trace));
+}
+
+void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
+  ++e.traces;
+  e.reason = trace->refusal();
+  if (e.reason.empty() && e.last) {
+    e.reason = difference(*e.last, *trace);
+    if (e.reason.empty()) {
+      PlanGraph graph = graph_of(*trace);
+      run_passes(graph);
+      trace.reset();
+      e.program = std::make_unique<Program>(std::move(graph));
+      e.last.reset();
+      e.replays = 0;
+      ++e.plans;
+      ++counts.plans;
+      return;
+    }
+  }
+  e.last = trace->refusal().empty() ? std::move(trace) : nullptr;
+  if (e.traces < kMostTraces) return;
+  e.given_up = true;
+  e.last.reset();
+}
+
+Planner::Planner(const PlanOptions& options) : state_(std::make_unique<State>(options)) {}
+Planner::~Planner() = default;
+
+bool Planner::enter() {
+  const ThreadMode& mode = thread_mode();
+  // Inside a trace the function's kernels are part of that trace.
+  if (mode.tracer) return false;
+  if (state_->busy.exchange(true, std::memory_order_acquire)) return false;
+  state_->arguments.clear();
+  if (!mode.recorder) return true;
+  ++state_->counts.eager;
+  state_->eager_reason = "it was called inside a Record scope";
+  leave();
+  return false;
+}
+
+void Planner::leave() noexcept {
+  state_->results.clear();
+  state_->busy.store(false, std::memory_order_release);
+}
+
+PlanArguments& Planner::arguments() { return state_->arguments; }
+
+std::span<Tensor> Planner::call(FunctionRef<void(std::vector<Tensor>&)> body) {
+  State& s = *state_;
+  add_mode(s.arguments);
+  for (const TensorImpl* t : s.arguments.tensors) {
+    if (!t || !t->is_recorded()) continue;
+    s.eager_reason = "an argument has a history; detach() it";
+    ++s.counts.eager;
+    body(s.results);
+    return s.results;
+  }
+  State::Entry& e = s.entry();
+  e.used = ++s.clock;
+  if (s.can_replay(e)) {
+    s.results.resize(e.program->result_count());
+    e.program->replay(s.arguments.tensors, s.results);
+    ++e.replays;
+    ++s.counts.replayed;
+  } else if (e.given_up) {
+    ++s.counts.eager;
+    body(s.results);
+    for (const Tensor& r : s.results) {
+      if (r.defined()) r.impl()->segment.reset();
+    }
+  } else {
+    ++s.counts.traced;
+    s.trace(e, body);
+  }
+  return s.results;
+}
+
+PlanCounts Planner::counts() const { return state_->counts; }
+
+std::string Planner::explain() const {
+  const State& s = *state_;
+  std::string text = explain_counts(s.counts);
+  if (!s.eager_reason.empty()) text += fmt::format("eager: {}\n", s.eager_reason);
+  for (const auto& e : s.entries) {
+    text += fmt::format("\nsignature {}\n", e->signature.describe());
+    if (e->program) {
+      text += explain_program(*e->program);
+    } else if (e->given_up) {
+      text += fmt::format("  runs eagerly: {}\n", e->reason);
+    } else {
+      text += fmt::format("  not planned yet{}{}\n", e->reason.empty() ? "" : ": ", e->reason);
+    }
+  }
+  return text;
+}
+
+}  // namespace thalweg::detail

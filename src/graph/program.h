@@ -1,0 +1,80 @@
+#pragma once
+
+// A plan that runs: kernels with operands that have their place, one after the other.
+
+#include <string>
+#include <vector>
+
+#include "graph/memory_plan.h"
+#include "graph/plan_graph.h"
+
+namespace thalweg {
+
+class Program {
+ public:
+  explicit Program(PlanGraph graph);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// Why it cannot run as things are: a parameter that was replaced, frozen, ...; null if it can.
+  const char* refusal(std::span<const TensorImpl* const> arguments) const;
+  /// Runs it. Throws what a kernel or the host's work throws.
+  void replay(std::span<const TensorImpl* const> arguments, std::span<Tensor> results);
+
+  size_t result_count() const { return graph_.results.size(); }
+  const PlanGraph& graph() const { return graph_; }
+  const MemoryPlan& memory() const { return memory_; }
+
+ private:
+  /// A buffer whose memory is another from call to call; its operands follow.
+  struct Slot {
+    uint32_t buffer;
+    IntrusivePtr<Storage> view;  // borrowed; shows where it is now
+    std::vector<TensorImpl*> operands;
+    IntrusivePtr<Storage> made;  // results: the memory of this call
+    uint64_t bound = 0;          // gradients: the id of the memory
+    bool written = false;        // arguments: by the program
+
+    void show(void* data);
+  };
+  struct Step {
+    void (*run)(const KernelContext&);  // null: not a kernel
+    KernelContext context;
+    uint32_t record;
+    uint32_t first_bump, bumps;  // the external storages that it writes
+  };
+
+  void place_buffers();
+  void add_step(uint32_t record);
+  TensorImpl* operand(const TraceOperand& operand);
+  void bind_arguments(std::span<const TensorImpl* const> arguments);
+  void bind_gradient(Slot& slot);
+  void bind_results();
+  void give_results(std::span<const TensorImpl* const> arguments, std::span<Tensor> results);
+  size_t run_other(size_t step);
+  void run_draw(const PlanRecord& record);
+  void run_backward(const PlanRecord& record) const;
+
+  PlanGraph graph_;
+  MemoryPlan memory_;
+  IntrusivePtr<Storage> arena_;
+  std::vector<IntrusivePtr<Storage>> storages_;  // of each buffer
+  std::vector<uint32_t> slot_of_;                // of each buffer
+  std::vector<Slot> argument_slots_, gradient_slots_, result_slots_;
+  std::vector<IntrusivePtr<TensorImpl>> operands_;
+  std::vector<std::vector<TensorImpl*>> operands_of_;  // of each buffer
+  std::vector<const TensorImpl*> inputs_;
+  std::vector<TensorImpl*> outputs_;
+  std::vector<Step> steps_;
+  std::vector<Storage*> bumps_;
+  std::vector<uint64_t> written_externals_;  // ids
+  struct Guard {                             // of an external tensor
+    uint64_t storage;
+    GradReq req;
+  };
+  std::vector<Guard> guards_;
+  std::vector<std::vector<std::byte*>> draw_seeds_, draw_offsets_;  // of each draw, in attributes
+};
+
+}  // namespace thalweg
