@@ -111,6 +111,26 @@ std::function<void()> step444_step() {
   return [training = std::make_shared<Training>()] { training->step(); };
 }
 
+std::function<void()> step444_plan_step() {
+  auto training = std::make_shared<Training>();
+  return [training, planned = plan([t = training.get()] { return t->step(); })]() mutable {
+    planned();
+  };
+}
+
+// The planned net must keep the bits of one that is trained op by op.
+std::vector<Line> run_step444_plan() {
+  Training eager, training;
+  auto step = plan([&] { return training.step(); });
+  for (int i = 0; i < 100; ++i) {
+    const float expected = eager.step().item<float>();
+    check(step().item<float>() == expected, "the planned loss");
+  }
+  check(step.counts().replayed > 90, "it was not planned");
+  const double seconds = best_seconds([&] { step(); }, 5000, 10);
+  return {{"step444_plan", "", {{"us", seconds * 1e6}}}};
+}
+
 std::vector<Line> run_step444() {
   Training training;
   const Weights expected = reference_step(weights_of(training.net.parameters()),

@@ -19,6 +19,7 @@ namespace {
 constexpr Workload kWorkloads[] = {
     {"add1", "one add of 1-element tensors, alone and on the tape", run_add1},
     {"step444", "a training step of a 4-4-4 net, batch 4", run_step444},
+    {"step444_plan", "the same as a plan", run_step444_plan},
     {"loader", "60,000 x 784 f32 in memory, shuffled, batch 128", run_loader},
     {"lenet", "a training step of LeNet on 64 images", run_lenet},
     {"mlp", "an epoch of a 784-64-64-10 net on Fashion-MNIST, batch 64", run_mlp},

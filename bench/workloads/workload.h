@@ -52,9 +52,11 @@ void check(bool holds, std::string_view what);
 /// One add, one training step: for counting instructions.
 std::function<void()> add1_step(bool recorded);
 std::function<void()> step444_step();
+std::function<void()> step444_plan_step();
 
 std::vector<Line> run_add1();
 std::vector<Line> run_step444();
+std::vector<Line> run_step444_plan();
 std::vector<Line> run_mlp();
 std::vector<Line> run_lenet();
 std::vector<Line> run_loader();
