@@ -21,6 +21,7 @@ constexpr Workload kWorkloads[] = {
     {"step444", "a training step of a 4-4-4 net, batch 4", run_step444},
     {"step444_plan", "the same as a plan", run_step444_plan},
     {"loader", "60,000 x 784 f32 in memory, shuffled, batch 128", run_loader},
+    {"source", "the same from a minibatch source, against a bare gather", run_source},
     {"lenet", "a training step of LeNet on 64 images", run_lenet},
     {"mlp", "an epoch of a 784-64-64-10 net on Fashion-MNIST, batch 64", run_mlp},
 };

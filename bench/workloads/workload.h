@@ -60,5 +60,6 @@ std::vector<Line> run_step444_plan();
 std::vector<Line> run_mlp();
 std::vector<Line> run_lenet();
 std::vector<Line> run_loader();
+std::vector<Line> run_source();
 
 }  // namespace thalweg::bench

@@ -56,8 +56,8 @@ class BucketPlanner final : public Planner {
     }
     while (drawn && drawn->sweep == state_.sweep &&
            static_cast<int64_t>(bucket_.size()) < options_.bucket_sequences) {
-      bucket_.push_back({*drawn, 0, drawn->length});
-      cursor_.pop();
+      bucket_.push_back({cursor_.take()});
+      bucket_.back().samples = bucket_.back().drawn.length;
       drawn = cursor_.peek();
     }
     std::ranges::stable_sort(bucket_, {}, &PlanItem::samples);

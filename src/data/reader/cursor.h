@@ -54,8 +54,11 @@ class Cursor {
 
   /// The next sequence that is not dropped; null after the last. Loads what it needs.
   const DrawnSequence* peek();
-  /// Moves on from what peek() gave.
-  void pop() { has_next_ = false; }
+  /// What peek() gave; moves on.
+  DrawnSequence take() {
+    has_next_ = false;
+    return std::move(next_);
+  }
 
   /// The sequence at any place, with its chunk loaded for it alone.
   DrawnSequence fetch(int64_t sweep, int64_t position);

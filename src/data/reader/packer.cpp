@@ -12,16 +12,20 @@
 namespace thalweg::data {
 namespace {
 
-// Reads one sequence in all streams; false if it is dropped. Errors tell where it is.
-bool read_all(const PlanItem& item, const SequenceDraw& draw, std::vector<StreamValues>& values) {
+// Reads one sequence in all streams, at the end of their values; false if it is dropped. Errors
+// tell where it is.
+bool read_all(const PlanItem& item, const SequenceDraw& draw,
+              std::vector<std::vector<StreamValues>>& values) {
   const Chunk& chunk = **item.drawn.chunk;
   const auto place = [&] {
     return fmt::format("sequence {} ({})", item.drawn.number, chunk.where(item.drawn.sequence));
   };
   try {
     for (size_t s = 0; s < values.size(); ++s) {
-      values[s] = chunk.read(item.drawn.sequence, s, draw);
-      if (values[s].samples < 0) return false;
+      values[s].push_back(chunk.read(item.drawn.sequence, s, draw));
+      if (values[s].back().samples >= 0) continue;
+      for (size_t i = 0; i <= s; ++i) values[i].pop_back();
+      return false;
     }
     return true;
   } catch (Error& error) {
@@ -74,18 +78,18 @@ Packer::Packer(const std::vector<StreamInfo>& streams, const MinibatchSourceOpti
 Minibatch Packer::make(const Plan& plan, SourceCounters& counters) const {
   const size_t streams = inputs_.size();
   std::vector<const PlanItem*> items;
+  items.reserve(plan.items.size());
   std::vector<std::vector<StreamValues>> values(streams);
   for (std::vector<StreamValues>& column : values) column.reserve(plan.items.size());
-  std::vector<StreamValues> row(streams);
   for (const PlanItem& item : plan.items) {
-    if (!read_all(item, {item.drawn.key, item.drawn.sweep, read_seed_}, row)) continue;
-    items.push_back(&item);
-    for (size_t s = 0; s < streams; ++s) values[s].push_back(std::move(row[s]));
+    if (read_all(item, {item.drawn.key, item.drawn.sweep, read_seed_}, values))
+      items.push_back(&item);
   }
   std::vector<StreamBatch> batches;
   for (size_t s = 0; s < streams; ++s)
     batches.push_back(pack_stream(plan, items, values[s], s, counters));
   Minibatch result(outputs_, std::move(batches));
+  result.sequences.reserve(items.size());
   for (const PlanItem* item : items) {
     result.num_samples += item->samples;
     result.sequences.push_back(
@@ -130,6 +134,9 @@ StreamLayout lay_out(const StreamInfo& stream, const Plan& plan,
   StreamLayout layout;
   int64_t rows = 0;
   int64_t longest = 0;
+  layout.pieces.reserve(items.size());
+  layout.keys.reserve(items.size());
+  layout.lengths.reserve(items.size());
   if (packing == Packing::truncated) layout.lengths.resize(static_cast<size_t>(plan.slots));
   for (size_t i = 0; i < items.size(); ++i) {
     const PlanItem& item = *items[i];

@@ -15,7 +15,7 @@ class FillPlanner final : public Planner {
   std::optional<Plan> next() override {
     for (;;) {
       Plan plan = fill();
-      if (all_.empty()) return std::nullopt;
+      if (plan.all_sequences == 0) return std::nullopt;
       plan.after = state_;
       if (ends_early_ && filled_ < size_) {
         if (options_.sweep_end == SweepEnd::drop) continue;
@@ -26,36 +26,39 @@ class FillPlanner final : public Planner {
   }
 
  private:
-  // All ranks' sequences into all_, this rank's into the plan.
   Plan fill() {
     Plan plan;
+    plan.items.reserve(last_items_);
     all_.clear();
     filled_ = 0;
     ends_early_ = false;
     int64_t sweep = state_.sweep;
-    while (all_.empty() || filled_ < size_) {
+    while (plan.all_sequences == 0 || filled_ < size_) {
       const DrawnSequence* drawn = cursor_.peek();
       if (!drawn || is_after_last(options_, state_)) {
         ends_early_ = true;
         break;
       }
-      if (all_.empty()) {
+      if (plan.all_sequences == 0) {
         plan.sweep = drawn->sweep;
       } else if (drawn->sweep != sweep && options_.sweep_end != SweepEnd::cross) {
         ends_early_ = true;
         break;
       }
       const int64_t amount = options_.size_unit == SizeUnit::samples ? drawn->length : 1;
-      if (!all_.empty() && filled_ + amount > size_) break;
+      if (plan.all_sequences > 0 && filled_ + amount > size_) break;
       filled_ += amount;
       sweep = drawn->sweep;
       plan.all_samples += drawn->length;
       state_.samples += drawn->length;
-      all_.push_back({*drawn, 0, drawn->length});
-      if (drawn->position % options_.world_size == options_.rank) plan.items.push_back(all_.back());
-      cursor_.pop();
+      ++plan.all_sequences;
+      const bool is_own = drawn->position % options_.world_size == options_.rank;
+      PlanItem item{cursor_.take()};
+      item.samples = item.drawn.length;
+      if (options_.sweep_end == SweepEnd::pad) all_.push_back(item);
+      if (is_own) plan.items.push_back(std::move(item));
     }
-    plan.all_sequences = static_cast<int64_t>(all_.size());
+    last_items_ = plan.items.size();
     move_to_next(cursor_, sweep, state_);
     plan.end_of_sweep = state_.sweep > plan.sweep;
     return plan;
@@ -77,9 +80,10 @@ class FillPlanner final : public Planner {
   const MinibatchSourceOptions& options_;
   int64_t size_;
   SourceState state_;
-  std::vector<PlanItem> all_;
-  int64_t filled_ = 0;       // of size_
-  bool ends_early_ = false;  // the sweep, or all, ended before more could be added
+  std::vector<PlanItem> all_;  // of all ranks, if they are needed to pad
+  size_t last_items_ = 0;      // of the minibatch before
+  int64_t filled_ = 0;         // of size_
+  bool ends_early_ = false;    // the sweep, or all, ended before more could be added
 };
 
 }  // namespace

@@ -64,9 +64,9 @@ class SlotPlanner final : public Planner {
       const bool is_other_sweep = sweep_ >= 0 && next->sweep != sweep_;
       if (options_.sweep_end != SweepEnd::cross && (is_other_sweep || is_in_older_sweep(*next)))
         return false;
-      if (next->length > 0) slot = {*next, 0};
       state_.samples += next->length;
-      cursor_.pop();
+      DrawnSequence drawn = cursor_.take();
+      if (drawn.length > 0) slot = {std::move(drawn), 0};
     }
     return true;
   }

@@ -68,6 +68,8 @@ class WindowOrder final : public SweepOrder {
     }
     const auto local = static_cast<uint64_t>(position - begins_[first]);
     const int64_t place = begins_[first] + static_cast<int64_t>((*permutation_)(local));
+    if (last - first == 1)
+      return {0, place - begins_[first], numbers_[first] + place - begins_[first]};
     const auto begin = begins_.begin();
     const auto after = std::upper_bound(begin + static_cast<std::ptrdiff_t>(first),
                                         begin + static_cast<std::ptrdiff_t>(last), place);
