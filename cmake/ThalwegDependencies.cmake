@@ -56,6 +56,20 @@ endif()
 thalweg_note(oneDNN "${THALWEG_ONEDNN}" "${onednn_where}"
   "large products, bf16 and convolutions run on our own kernels, slower; get it by scripts/setup")
 
+# Formats of data.
+find_package(JPEG QUIET)
+set(THALWEG_JPEG ${JPEG_FOUND})
+thalweg_note(libjpeg "${THALWEG_JPEG}" "${JPEG_LIBRARIES} (${JPEG_VERSION})"
+  "JPEG images cannot be read; install libjpeg62-turbo-dev")
+find_package(PNG 1.6 QUIET)
+set(THALWEG_PNG ${PNG_FOUND})
+thalweg_note(libpng "${THALWEG_PNG}" "${PNG_LIBRARY} (${PNG_VERSION_STRING})"
+  "PNG images cannot be read; install libpng-dev")
+find_package(zstd CONFIG QUIET)
+set(THALWEG_ZSTD ${zstd_FOUND})
+thalweg_note(zstd "${THALWEG_ZSTD}" "${zstd_DIR} (${zstd_VERSION})"
+  "zstd files cannot be read; install libzstd-dev")
+
 include(ThalwegCuda)
 
 find_package(GTest 1.12 QUIET)
