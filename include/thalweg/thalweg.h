@@ -10,6 +10,7 @@
 #include <thalweg/data/deserializer.h>
 #include <thalweg/data/idx.h>
 #include <thalweg/data/image.h>
+#include <thalweg/data/image_files.h>
 #include <thalweg/data/libsvm.h>
 #include <thalweg/data/loader.h>
 #include <thalweg/data/memory.h>
