@@ -5,9 +5,11 @@
 #include <thalweg/base/error.h>
 #include <thalweg/base/random.h>
 #include <thalweg/base/threads.h>
+#include <thalweg/data/cbf.h>
 #include <thalweg/data/csv.h>
 #include <thalweg/data/ctf.h>
 #include <thalweg/data/deserializer.h>
+#include <thalweg/data/format.h>
 #include <thalweg/data/idx.h>
 #include <thalweg/data/image.h>
 #include <thalweg/data/image_files.h>

@@ -19,6 +19,7 @@ struct CtfStream {
   bool sparse = false;          // `index:value` pairs in place of all `dim` values
   DType dtype = DType::f32;     // f32 or f64
   bool counts_samples = false;  // alone says how long sequences are (CNTK's definesMBSize)
+  Shape shape = {};             // of a sample, if not [dim]; dense only
 };
 
 /// Whether the places of a file's sequences are kept in another file, so that they need not be

@@ -21,6 +21,10 @@ void check_field(const std::string& field) {
 }
 
 void check_stream(const CtfStream& stream) {
+  if (!stream.shape.empty() && (stream.sparse || element_count(stream.shape) != stream.dim)) {
+    fail_invalid("ctf: stream '{}' cannot have the shape {}; its dim is {}", stream.name,
+                 to_string(stream.shape), stream.dim);
+  }
   if (stream.dim < 1 || stream.dim > std::numeric_limits<int32_t>::max()) {
     fail_invalid("ctf: stream '{}' cannot have dim {}; expected 1 to 2^31 - 1", stream.name,
                  stream.dim);
@@ -64,7 +68,11 @@ class CTFDeserializer::Impl {
     for (const std::string& path : paths)
       files_.push_back(std::make_unique<CtfFile>(path, rules_, options_));
     for (const CtfStream& stream : rules_.streams)
-      infos_.push_back({stream.name, stream.dtype, {stream.dim}, stream.sparse, {}});
+      infos_.push_back({stream.name,
+                        stream.dtype,
+                        stream.shape.empty() ? Shape{stream.dim} : stream.shape,
+                        stream.sparse,
+                        {}});
     limits_.chunk_bytes = options_.chunk_bytes;
     if (options_.chunk_bytes == 0) limits_.chunk_bytes = options_.compat ? 32 << 20 : 8 << 20;
     limit_chunks(SIZE_MAX);

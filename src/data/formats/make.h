@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include <thalweg/data/cbf.h>
 #include <thalweg/data/csv.h>
 #include <thalweg/data/libsvm.h>
 
@@ -12,6 +13,8 @@
 
 namespace thalweg::data {
 
+std::unique_ptr<Deserializer> make_cbf(std::unique_ptr<ByteSource> source,
+                                       const std::vector<CbfStream>& streams);
 std::unique_ptr<Deserializer> make_csv(std::unique_ptr<ByteSource> source,
                                        std::vector<CSVStream> streams, CSVOptions options);
 std::unique_ptr<Deserializer> make_libsvm(std::unique_ptr<ByteSource> source,
