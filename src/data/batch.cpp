@@ -14,10 +14,15 @@ std::shared_ptr<const SampleSource> SampleSource::converted(size_t, const Conver
   return nullptr;
 }
 
-Batch::Batch(std::shared_ptr<const SampleSource> source, std::vector<Tensor> columns,
+Batch::Batch(const std::shared_ptr<const SampleSource>& source, std::vector<Tensor> columns,
+             std::vector<SampleKey> samples)
+    : Batch(std::shared_ptr<const std::vector<Field>>(source, &source->fields()),
+            std::move(columns), std::move(samples)) {}
+
+Batch::Batch(std::shared_ptr<const std::vector<Field>> fields, std::vector<Tensor> columns,
              std::vector<SampleKey> samples)
     : size(static_cast<int64_t>(samples.size())),
-      source_(std::move(source)),
+      fields_(std::move(fields)),
       samples_(std::move(samples)) {
   if (columns.size() > 0) data = std::move(columns[0]);
   if (columns.size() > 1) label = std::move(columns[1]);
@@ -26,7 +31,7 @@ Batch::Batch(std::shared_ptr<const SampleSource> source, std::vector<Tensor> col
 
 const std::vector<Field>& Batch::fields() const {
   static const std::vector<Field> none;
-  return source_ ? source_->fields() : none;
+  return fields_ ? *fields_ : none;
 }
 
 const Tensor& Batch::operator[](size_t field) const {

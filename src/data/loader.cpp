@@ -1,202 +1,37 @@
-#include <algorithm>
-#include <system_error>
-
-#include <thalweg/base/random.h>
 #include <thalweg/data/loader.h>
 
 #include "base/fail.h"
-#include "data/pass_order.h"
-#include "data/prefetcher.h"
+#include "data/loader_impl.h"
 
 namespace thalweg::data {
-namespace {
-
-void check_options(const DataLoaderOptions& options) {
-  if (options.batch_size < 1)
-    fail_invalid("loader: batch_size is {}; it must be at least 1", options.batch_size);
-  if (options.workers < 0)
-    fail_invalid("loader: workers is {}; it must not be negative", options.workers);
-  if (options.world_size < 1 || options.rank < 0 || options.rank >= options.world_size) {
-    fail_invalid("loader: rank {} of world_size {}; ranks are 0 to world_size - 1", options.rank,
-                 options.world_size);
-  }
-}
-
-constexpr int64_t kMostSamples = int64_t{1} << 61;  // of all epochs; sums of two still fit
-
-void check_epoch(int64_t epoch, int64_t samples) {
-  const int64_t last = kMostSamples / std::max<int64_t>(1, samples);
-  if (epoch < 0 || epoch > last)
-    fail_invalid("loader: epoch is {}; it must be from 0 to {}", epoch, last);
-}
-
-size_t sample_bytes(const std::vector<Field>& fields) {
-  size_t bytes = 0;
-  for (const Field& field : fields)
-    bytes += static_cast<size_t>(element_count(field.shape)) * item_size(field.dtype);
-  return bytes;
-}
-
-size_t batch_bytes(const Batch& batch) {
-  size_t bytes = batch.samples().size() * sizeof(SampleKey);
-  for (size_t f = 0; f < batch.fields().size(); ++f)
-    bytes += static_cast<size_t>(batch[f].size()) * item_size(batch[f].dtype());
-  return bytes;
-}
-
-}  // namespace
-
-class LoaderImpl {
- public:
-  LoaderImpl(Dataset dataset, DataLoaderOptions options)
-      : dataset_(std::move(dataset)), options_(options) {
-    check_options(options_);
-    check_epoch(options_.epoch, dataset_.size());
-    const uint64_t seed = options_.seed ? *options_.seed : derive_default_seed();
-    state_ = start_of_epoch(options_, seed, dataset_.size(), options_.epoch);
-  }
-
-  const Dataset& dataset() const { return dataset_; }
-  const DataLoaderOptions& options() const { return options_; }
-  const LoaderState& state() const { return state_; }
-  Batch& batch() { return batch_; }
-  bool is_current(uint64_t pass) const { return is_under_way_ && pass == passes_; }
-
-  /// Returns the number of the pass.
-  uint64_t begin() {
-    leave(passes_);
-    if (was_left_) state_ = order().next_pass(state_.position);
-    was_left_ = false;
-    is_under_way_ = true;
-    const uint64_t pass = ++passes_;
-    if (options_.workers > 0 && order().batches_from(state_.position) > 0) start_workers();
-    advance();
-    return pass;
-  }
-
-  /// Makes the next batch of the pass current, or ends the pass.
-  void advance() {
-    batch_ = Batch();  // first, so that its memory serves the next
-    const PassOrder pass = order();
-    if (pass.batches_from(state_.position) == 0) {
-      state_ = pass.next_pass(state_.position);
-      prefetcher_.reset();
-      is_under_way_ = false;
-      return;
-    }
-    try {
-      batch_ = prefetcher_ ? *prefetcher_->next() : make_batch(pass, state_.position, state_.seed);
-    } catch (...) {
-      leave(passes_);
-      throw;
-    }
-    state_.position = pass.end_of_batch(state_.position);
-  }
-
-  /// Ends a pass early, if it is under way.
-  void leave(uint64_t pass) {
-    if (!is_current(pass)) return;
-    prefetcher_.reset();
-    batch_ = Batch();
-    is_under_way_ = false;
-    was_left_ = true;
-  }
-
-  void set_state(const LoaderState& state) {
-    leave(passes_);
-    was_left_ = false;
-    state_ = state;
-  }
-
-  PassOrder order() const { return PassOrder(options_, state_); }
-
- private:
-  static uint64_t derive_default_seed() {
-    const RandomState random = reserve_random(1);
-    constexpr uint64_t kLoaderStream = 0x10ADE6;
-    return derive_seed(random.seed, random.offset, kLoaderStream);
-  }
-
-  Batch make_batch(const PassOrder& pass, int64_t position, uint64_t seed) const {
-    std::vector<SampleKey> samples = pass.batch_at(position);
-    try {
-      std::vector<Tensor> columns = dataset_.source()->gather({samples, seed});
-      return Batch(dataset_.source(), std::move(columns), std::move(samples));
-    } catch (Error& error) {
-      error.set_place(fmt::format("the batch at position {} of epoch {}", position, pass.epoch()));
-      throw;
-    }
-  }
-
-  void start_workers();
-
-  Dataset dataset_;
-  DataLoaderOptions options_;
-  LoaderState state_;
-  uint64_t passes_ = 0;
-  bool is_under_way_ = false;
-  bool was_left_ = false;  // the last pass did not reach its end
-  Batch batch_;
-  std::unique_ptr<Prefetcher<Batch>> prefetcher_;  // last: its threads use what is above
-};
-
-void LoaderImpl::start_workers() {
-  const int64_t samples = std::min(options_.batch_size, state_.samples);
-  const size_t expected =
-      (sample_bytes(dataset_.fields()) + sizeof(SampleKey)) * static_cast<size_t>(samples);
-  const size_t room = 2 * static_cast<size_t>(options_.workers) * expected;
-  const size_t bound = options_.prefetch_bytes ? options_.prefetch_bytes : room;
-  const PassOrder pass = order();
-  const int64_t start = state_.position;
-  const int64_t count = pass.batches_from(start);
-  const uint64_t seed = state_.seed;
-  const auto make = [=, this](int64_t number) -> std::optional<Batch> {
-    if (number >= count) return std::nullopt;
-    return make_batch(pass, start + number * pass.stride(), seed);
-  };
-  try {
-    prefetcher_ = std::make_unique<Prefetcher<Batch>>(
-        PrefetcherOptions{options_.workers, bound, expected}, make, batch_bytes);
-  } catch (const std::system_error& error) {
-    fail(ErrorKind::unavailable, "loader: {} worker threads cannot be started; {}",
-         options_.workers, error.what());
-  }
-}
 
 DataLoader::DataLoader(Dataset dataset, DataLoaderOptions options)
-    : impl_(std::make_shared<LoaderImpl>(std::move(dataset), options)) {}
+    : impl_(make_set_loader(std::move(dataset), options)) {}
+
+DataLoader::DataLoader(MinibatchSource source, SourceLoaderOptions options)
+    : impl_(make_source_loader(std::move(source), std::move(options))) {}
 
 DataLoader::Iterator DataLoader::begin() { return Iterator(impl_, impl_->begin()); }
 
-int64_t DataLoader::size() const { return impl_->order().batches(); }
+int64_t DataLoader::size() const { return impl_->size(); }
 
 int64_t DataLoader::epoch() const { return impl_->state().epoch; }
 
-void DataLoader::set_epoch(int64_t epoch) {
-  check_epoch(epoch, impl_->dataset().size());
-  const LoaderState& now = impl_->state();
-  impl_->set_state(start_of_epoch(impl_->options(), now.seed, now.samples, epoch));
-}
+void DataLoader::set_epoch(int64_t epoch) { impl_->set_epoch(epoch); }
 
 LoaderState DataLoader::state() const { return impl_->state(); }
 
-void DataLoader::restore(const LoaderState& state) {
-  const int64_t samples = impl_->dataset().size();
-  if (state.samples != samples) {
-    fail_invalid("loader: the state is of a set of {} samples; {} has {}", state.samples,
-                 impl_->dataset().name(), samples);
-  }
-  check_epoch(state.epoch, samples);
-  const bool fits = state.carried >= 0 && state.carried <= state.epoch * samples &&
-                    state.position >= 0 && state.position <= state.carried + samples;
-  if (!fits) {
-    fail_invalid("loader: no pass over {} samples has epoch {}, position {}, carried {}", samples,
-                 state.epoch, state.position, state.carried);
-  }
-  impl_->set_state(state);
+void DataLoader::restore(const LoaderState& state) { impl_->restore(state); }
+
+const Dataset& DataLoader::dataset() const {
+  if (!impl_->dataset())
+    fail_invalid("loader: {} is read by a minibatch source; it is no data set", name());
+  return *impl_->dataset();
 }
 
-const Dataset& DataLoader::dataset() const { return impl_->dataset(); }
+std::string DataLoader::name() const { return impl_->name(); }
+
+const std::vector<std::string>& DataLoader::class_names() const { return impl_->class_names(); }
 
 const DataLoaderOptions& DataLoader::options() const { return impl_->options(); }
 

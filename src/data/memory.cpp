@@ -89,6 +89,11 @@ class MemoryDeserializer::Arrays final : public Chunk {
   const std::vector<StreamInfo>& streams() const { return infos_; }
   const std::vector<SequenceKey>& keys() const { return keys_; }
   int64_t sequences() const { return sequences_; }
+  int64_t samples() const {
+    int64_t samples = 0;
+    for (int64_t i = 0; i < sequences_; ++i) samples += length(i);
+    return samples;
+  }
 
   // They are there with or without a reader.
   size_t bytes() const override { return 0; }
@@ -177,7 +182,9 @@ MemoryDeserializer::MemoryDeserializer(const std::vector<MemoryStream>& streams,
 
 const std::vector<StreamInfo>& MemoryDeserializer::streams() const { return arrays_->streams(); }
 
-ChunkInfo MemoryDeserializer::chunk(int64_t) const { return {.sequences = arrays_->sequences()}; }
+ChunkInfo MemoryDeserializer::chunk(int64_t) const {
+  return {.sequences = arrays_->sequences(), .samples = arrays_->samples()};
+}
 
 std::shared_ptr<const Chunk> MemoryDeserializer::load(int64_t, const Wanted&) const {
   return arrays_;

@@ -131,6 +131,7 @@ class MinibatchSource::Impl {
   }
 
   void restore(std::string_view json);
+  void start_sweep(int64_t sweep);
 
   MinibatchSourceOptions options;
   DeserializerHandle deserializer;
@@ -215,6 +216,16 @@ void MinibatchSource::Impl::restore(std::string_view json) {
   packer = std::make_unique<Packer>(deserializer->streams(), options, next.seed);
 }
 
+void MinibatchSource::Impl::start_sweep(int64_t sweep) {
+  require_not_negative("the number of a sweep", sweep);
+  if (pipeline) kept = pipeline->stop();
+  pipeline.reset();
+  state.sweep = sweep;
+  state.position = 0;
+  state.bucket_size = state.bucket_next = 0;
+  state.slots.clear();
+}
+
 void MinibatchSource::Impl::check_fits(const SourceState& next) {
   const bool is_mixed = order.randomize || order.cumulative;
   if (is_mixed && next.sequences != index->sequences()) {
@@ -242,6 +253,8 @@ void MinibatchSource::restore(std::string_view state) { impl_->restore(state); }
 const std::vector<StreamInfo>& MinibatchSource::streams() const { return impl_->packer->streams(); }
 std::string MinibatchSource::name() const { return impl_->deserializer->name(); }
 int64_t MinibatchSource::num_sequences() const { return impl_->index->sequences(); }
+int64_t MinibatchSource::num_samples() const { return impl_->index->samples(); }
+void MinibatchSource::start_sweep(int64_t sweep) { impl_->start_sweep(sweep); }
 int64_t MinibatchSource::sweep() const { return impl_->state.sweep; }
 const MinibatchSourceOptions& MinibatchSource::options() const { return impl_->options; }
 

@@ -49,12 +49,16 @@ void put_loader(Checkpoint& checkpoint, const data::LoaderState& state) {
   checkpoint.put("loader/position", state.position);
   checkpoint.put("loader/carried", state.carried);
   checkpoint.put("loader/samples", state.samples);
+  if (!state.source.empty()) checkpoint.put("loader/source", state.source);
 }
 
 data::LoaderState loader_from(const Checkpoint& checkpoint) {
-  return {checkpoint.bits("loader/seed"), checkpoint.integer("loader/epoch"),
-          checkpoint.integer("loader/position"), checkpoint.integer("loader/carried"),
-          checkpoint.integer("loader/samples")};
+  return {checkpoint.bits("loader/seed"),
+          checkpoint.integer("loader/epoch"),
+          checkpoint.integer("loader/position"),
+          checkpoint.integer("loader/carried"),
+          checkpoint.integer("loader/samples"),
+          checkpoint.has("loader/source") ? std::string(checkpoint.text("loader/source")) : ""};
 }
 
 std::string metric_part(size_t i, const Metric& metric) {

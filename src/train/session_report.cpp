@@ -31,7 +31,7 @@ ReportConfusion confusion_of(const std::vector<metric::MetricPtr>& metrics,
       confusion.counts.push_back(static_cast<int64_t>(count + 0.5));
     size_t classes = 0;
     while (classes * classes < confusion.counts.size()) ++classes;
-    confusion.classes = loader->dataset().class_names();
+    confusion.classes = loader->class_names();
     for (size_t c = confusion.classes.size(); c < classes; ++c)
       confusion.classes.push_back(std::to_string(c));
     confusion.classes.resize(classes);

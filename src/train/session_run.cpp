@@ -43,8 +43,8 @@ EndReason Session::State::train(Session& session) {
     data::DataLoader::Iterator it = loader.begin();
     clock.end(PhaseClock::data);
     if (it == loader.end())
-      fail_invalid("session: the loader gives no batch; the data set {} has {} samples",
-                   loader.dataset().name(), loader.dataset().size());
+      fail_invalid("session: the loader gives no batch; the data, {}, have too few samples",
+                   loader.name());
     steps_of_epoch_ = loader.size();
     for (bool epoch_ends = false; !epoch_ends && !end();) {
       run_step(session, *it);

@@ -199,8 +199,17 @@ TEST(MinibatchSource, DropLeavesOutWhatDoesNotFillAMinibatch) {
   MinibatchSource source({NumberedCorpus::of(13, 5)},
                          {.max_sweeps = 2, .sweep_end = SweepEnd::drop, .workers = 0});
   std::vector<int64_t> sizes;
-  while (auto mb = source.next_minibatch(4)) sizes.push_back(mb.num_sequences);
+  std::vector<bool> ends;
+  while (auto mb = source.next_minibatch(4)) {
+    sizes.push_back(mb.num_sequences);
+    ends.push_back(mb.end_of_sweep);
+  }
   EXPECT_THAT(sizes, ElementsAre(4, 4, 4, 4, 4, 4));
+  EXPECT_THAT(ends, ElementsAre(false, false, true, false, false, true));
+  MinibatchSource small({NumberedCorpus::of(3, 5)},
+                        {.max_sweeps = 0, .sweep_end = SweepEnd::drop, .workers = 0});
+  EXPECT_THAT(error_text(ErrorKind::invalid, [&] { small.next_minibatch(4); }),
+              HasSubstr("3 samples, less than a minibatch of 4"));
 }
 
 // ReaderLibTests of CNTK 2: ten values in five chunks.

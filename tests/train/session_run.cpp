@@ -1,8 +1,10 @@
 #include "train/session_run.h"
 
 #include <filesystem>
+#include <numeric>
 
 #include <thalweg/base/random.h>
+#include <thalweg/data/memory.h>
 #include <thalweg/nn/basic.h>
 #include <thalweg/nn/dense.h>
 #include <thalweg/nn/sequential.h>
@@ -27,6 +29,21 @@ data::Dataset corners(uint64_t seed) {
   return data::ArrayDataset(Tensor::of(x, {kSamples, kInputs}), Tensor::of(labels));
 }
 
+data::DataLoader train_loader(const SmallRunOptions& options) {
+  if (!options.from_source)
+    return data::DataLoader(corners(1),
+                            {.batch_size = 8, .shuffle = true, .workers = options.workers});
+  const data::Batch all = corners(1).gather([] {
+    std::vector<int64_t> numbers(kSamples);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+  }());
+  return data::DataLoader(
+      data::MinibatchSource({data::MemoryDeserializer({{"data", all.data}, {"label", all.label}})},
+                            {.seed = 4, .max_sweeps = 0, .workers = options.workers}),
+      {.batch_size = 8});
+}
+
 Tensor loss_of(const Tensor& logits, const data::Batch& batch) {
   const auto labels = batch.label.to_vector<int64_t>();
   std::vector<float> rows;
@@ -42,7 +59,7 @@ class SmallRun::Parts {
  public:
   explicit Parts(const SmallRunOptions& o)
       : random((manual_seed(5), 0)),
-        train(corners(1), {.batch_size = 8, .shuffle = true, .workers = o.workers}),
+        train(train_loader(o)),
         test(corners(2), {.batch_size = 16}),
         net(initialized()),
         trainer(net.parameters(), optim::SGD({.learning_rate = o.learning_rate, .momentum = 0.9}),

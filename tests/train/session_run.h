@@ -13,6 +13,7 @@ namespace thalweg::train {
 struct SmallRunOptions {
   int64_t epochs = 3;
   int workers = 0;
+  bool from_source = false;  // the training data come from a minibatch source
   double learning_rate = 0.05;
   std::optional<double> clip_norm = 5;
   std::function<void(SessionOptions&)> change = {};

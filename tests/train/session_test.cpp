@@ -75,26 +75,31 @@ TEST(Session, GivesTheSameBitsForAnyNumberOfWorkers) {
 }
 
 // A limit of steps that ends with a checkpoint, in place of a kill: any step, quickly.
-TEST(Session, GoesOnFromAnyStepWithTheSameBits) {
-  const std::string wanted = uninterrupted();
-  for (int64_t step = 1; step < 3 * kStepsOfEpoch; step += 3) {
-    const TempDir runs;
-    class StopAt : public Callback {
-     public:
-      explicit StopAt(int64_t step) : step_(step) {}
-      void on_step(Session& session, const data::Batch&, const StepOutcome&) override {
-        if (session.steps() == step_) session.stop();
-      }
+class StopAt : public Callback {
+ public:
+  explicit StopAt(int64_t step) : step_(step) {}
+  void on_step(Session& session, const data::Batch&, const StepOutcome&) override {
+    if (session.steps() == step_) session.stop();
+  }
 
-     private:
-      int64_t step_;
-    };
-    SmallRun stopped(
-        {.change = [&](SessionOptions& o) { o.callbacks = {std::make_shared<StopAt>(step)}; }});
-    EXPECT_EQ(stopped.start(runs.path()).reason, EndReason::callback);
-    const std::string folder = only_folder(runs.path());
-    EXPECT_EQ(SmallRun().go_on(folder).reason, EndReason::completed);
-    EXPECT_EQ(outcome(folder), wanted) << "stopped at step " << step;
+ private:
+  int64_t step_;
+};
+
+TEST(Session, GoesOnFromAnyStepWithTheSameBits) {
+  for (bool from_source : {false, true}) {
+    const std::string wanted = uninterrupted({.from_source = from_source});
+    for (int64_t step = 1; step < 3 * kStepsOfEpoch; step += 3) {
+      const TempDir runs;
+      SmallRun stopped({.from_source = from_source, .change = [&](SessionOptions& o) {
+                          o.callbacks = {std::make_shared<StopAt>(step)};
+                        }});
+      EXPECT_EQ(stopped.start(runs.path()).reason, EndReason::callback);
+      const std::string folder = only_folder(runs.path());
+      EXPECT_EQ(SmallRun({.workers = 2, .from_source = from_source}).go_on(folder).reason,
+                EndReason::completed);
+      EXPECT_EQ(outcome(folder), wanted) << "stopped at step " << step;
+    }
   }
 }
 

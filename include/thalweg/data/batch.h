@@ -13,7 +13,9 @@ namespace thalweg::data {
 class THALWEG_API Batch {
  public:
   Batch() = default;
-  Batch(std::shared_ptr<const SampleSource> source, std::vector<Tensor> columns,
+  Batch(const std::shared_ptr<const SampleSource>& source, std::vector<Tensor> columns,
+        std::vector<SampleKey> samples);
+  Batch(std::shared_ptr<const std::vector<Field>> fields, std::vector<Tensor> columns,
         std::vector<SampleKey> samples);
 
   Tensor data;       // the first field, [size, ...]
@@ -31,7 +33,7 @@ class THALWEG_API Batch {
   const std::vector<SampleKey>& samples() const { return samples_; }
 
  private:
-  std::shared_ptr<const SampleSource> source_;
+  std::shared_ptr<const std::vector<Field>> fields_;
   std::vector<Tensor> rest_;  // fields after the second
   std::vector<SampleKey> samples_;
 };

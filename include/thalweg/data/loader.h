@@ -12,8 +12,11 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <thalweg/data/dataset.h>
+#include <thalweg/data/minibatch_source.h>
 
 namespace thalweg::data {
 
@@ -39,11 +42,18 @@ struct DataLoaderOptions {
 struct LoaderState {
   uint64_t seed = 0;
   int64_t epoch = 0;
-  int64_t position = 0;  // samples of this pass that all ranks together were given
-  int64_t carried = 0;   // samples of earlier epochs that this pass began with (rollover)
-  int64_t samples = 0;   // in the data set, to know it again
+  int64_t position = 0;     // samples of this pass that all ranks together were given
+  int64_t carried = 0;      // samples of earlier epochs that this pass began with (rollover)
+  int64_t samples = 0;      // in the data set, to know it again
+  std::string source = {};  // of a minibatch source: its state, which counts in place of the above
 
   friend bool operator==(const LoaderState&, const LoaderState&) = default;
+};
+
+struct SourceLoaderOptions {
+  int64_t batch_size = 32;  // as in next_minibatch(): samples or sequences, of all ranks together
+  std::string data = {};    // the stream that is Batch::data; "": the first
+  std::string label = {};   // the stream that is Batch::label; "": the first of the others
 };
 
 class LoaderImpl;
@@ -55,6 +65,9 @@ class THALWEG_API DataLoader {
 
   /// Throws Error{invalid} for options that do not fit.
   explicit DataLoader(Dataset dataset, DataLoaderOptions options = {});
+  /// Passes are the source's sweeps, which must have no end (max_sweeps = 0). Fields are its
+  /// streams, those of sparse streams with their zeros.
+  explicit DataLoader(MinibatchSource source, SourceLoaderOptions options = {});
 
   /// Starts the next pass; after restore(), goes on with the pass it was in. One pass at a time: a
   /// pass that was left early is over, and so is an older iterator.
@@ -62,7 +75,8 @@ class THALWEG_API DataLoader {
   std::default_sentinel_t end() const { return {}; }
 
   /// Batches of the pass that is under way or, when none is, of the next one: from its first to its
-  /// last, wherever it was restored. With several ranks and LastBatch::keep, ranks may differ by 1.
+  /// last, wherever it was restored. With several ranks and LastBatch::keep, ranks may differ by 1;
+  /// with a minibatch source of sequences of many samples it is an estimate.
   int64_t size() const;
 
   /// The number of the pass that is under way or, when none is, of the next one.
@@ -76,7 +90,12 @@ class THALWEG_API DataLoader {
   /// Error{invalid} for a state of other data, or one that no loader has.
   void restore(const LoaderState& state);
 
+  /// Throws Error{invalid} if a minibatch source reads the data.
   const Dataset& dataset() const;
+  /// What the data are called in errors.
+  std::string name() const;
+  /// What the labels 0, 1, ... stand for; empty if they have no names.
+  const std::vector<std::string>& class_names() const;
   const DataLoaderOptions& options() const;
 
  private:

@@ -121,12 +121,17 @@ class THALWEG_API MinibatchSource {
   /// came before. Throws Error{invalid} for a state of other data or another order.
   void restore(std::string_view state);
 
+  /// Goes to the start of a sweep, from 0.
+  void start_sweep(int64_t sweep);
+
   /// Names, dtypes and shapes as minibatches have them.
   const std::vector<StreamInfo>& streams() const;
   /// What the data are called in errors.
   std::string name() const;
   /// Sequences of a sweep; indexes all data.
   int64_t num_sequences() const;
+  /// Samples of a sweep; sequences, where the format does not know without reading them.
+  int64_t num_samples() const;
   /// The sweep of the next minibatch, from 0.
   int64_t sweep() const;
   SourceStatistics statistics() const;

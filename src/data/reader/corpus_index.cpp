@@ -64,6 +64,15 @@ int64_t CorpusIndex::sequences() {
   return first_.back();
 }
 
+int64_t CorpusIndex::samples() {
+  const std::lock_guard lock(mutex_);
+  extend();
+  int64_t samples = 0;
+  for (const ChunkInfo& chunk : chunks_)
+    samples += chunk.samples > 0 ? chunk.samples : chunk.sequences;
+  return samples;
+}
+
 size_t CorpusIndex::bytes() {
   const std::lock_guard lock(mutex_);
   extend();

@@ -30,6 +30,8 @@ class CorpusIndex {
   // These index all chunks.
   int64_t chunks();
   int64_t sequences();
+  /// Sequences where the deserializer does not know samples.
+  int64_t samples();
   /// Of all chunks once loaded.
   size_t bytes();
 

@@ -1,6 +1,9 @@
 #include "data/reader/planner.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "base/fail.h"
 
 namespace thalweg::data {
 namespace {
@@ -13,19 +16,37 @@ class FillPlanner final : public Planner {
       : cursor_(cursor), options_(options), size_(size), state_(state) {}
 
   std::optional<Plan> next() override {
-    for (;;) {
-      Plan plan = fill();
-      if (plan.all_sequences == 0) return std::nullopt;
-      plan.after = state_;
-      if (ends_early_ && filled_ < size_) {
-        if (options_.sweep_end == SweepEnd::drop) continue;
-        if (options_.sweep_end == SweepEnd::pad) pad(plan);
-      }
-      return plan;
-    }
+    if (options_.sweep_end == SweepEnd::drop) return next_full();
+    Plan plan = fill();
+    if (plan.all_sequences == 0) return std::nullopt;
+    if (options_.sweep_end == SweepEnd::pad && ends_early_ && filled_ < size_) pad(plan);
+    return plan;
   }
 
  private:
+  // Looks ahead by one, as the last whole minibatch is the end of a sweep whose rest is dropped.
+  std::optional<Plan> next_full() {
+    std::optional<Plan> plan = std::exchange(ahead_, std::nullopt);
+    for (int dropped = 0; !ahead_;) {
+      Plan next = fill();
+      if (next.all_sequences == 0) break;
+      if (!ends_early_ || filled_ >= size_) {
+        (plan ? ahead_ : plan) = std::move(next);
+        continue;
+      }
+      if (plan) {
+        plan->end_of_sweep = true;
+        plan->after = next.after;
+        break;
+      }
+      if (++dropped == 2 && options_.max_sweeps == 0) {
+        fail_invalid("reader: a sweep has {} samples, less than a minibatch of {}; nothing is left",
+                     next.all_samples, size_);
+      }
+    }
+    return plan;
+  }
+
   Plan fill() {
     Plan plan;
     plan.items.reserve(last_items_);
@@ -61,6 +82,7 @@ class FillPlanner final : public Planner {
     last_items_ = plan.items.size();
     move_to_next(cursor_, sweep, state_);
     plan.end_of_sweep = state_.sweep > plan.sweep;
+    plan.after = state_;
     return plan;
   }
 
@@ -82,6 +104,7 @@ class FillPlanner final : public Planner {
   SourceState state_;
   std::vector<PlanItem> all_;  // of all ranks, if they are needed to pad
   size_t last_items_ = 0;      // of the minibatch before
+  std::optional<Plan> ahead_;  // that comes after the one given
   int64_t filled_ = 0;         // of size_
   bool ends_early_ = false;    // the sweep, or all, ended before more could be added
 };

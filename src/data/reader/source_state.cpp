@@ -7,7 +7,7 @@
 namespace thalweg::data {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
 
@@ -17,27 +17,25 @@ void require(bool holds, const char* what) {
 
 }  // namespace
 
+// Written at every step of training, so not by way of a tree.
 std::string to_json(const SourceState& state) {
-  Json json{{"version", kVersion},
-            {"seed", state.seed},
-            {"sweep", state.sweep},
-            {"position", state.position},
-            {"samples", state.samples}};
-  if (state.bucket_size > 0) {
-    json["bucket_size"] = state.bucket_size;
-    json["bucket_next"] = state.bucket_next;
-  }
+  std::string json =
+      fmt::format(R"({{"version":{},"seed":{},"sweep":{},"position":{},"samples":{})", kVersion,
+                  state.seed, state.sweep, state.position, state.samples);
+  if (state.bucket_size > 0)
+    json +=
+        fmt::format(R"(,"bucket_size":{},"bucket_next":{})", state.bucket_size, state.bucket_next);
   if (!state.slots.empty()) {
-    Json slots = Json::array();
-    for (const SourceState::Slot& slot : state.slots)
-      slots.push_back({slot.sweep, slot.position, slot.samples});
-    json["slots"] = std::move(slots);
+    const char* separator = R"(,"slots":[)";
+    for (const SourceState::Slot& slot : state.slots) {
+      json += fmt::format("{}[{},{},{}]", separator, slot.sweep, slot.position, slot.samples);
+      separator = ",";
+    }
+    json += ']';
   }
-  json["sequences"] = state.sequences;
-  json["chunk_bytes"] = state.chunk_bytes;
-  json["window_bytes"] = state.window_bytes;
-  json["order"] = state.order;
-  return json.dump();
+  json += fmt::format(R"(,"sequences":{},"chunk_bytes":{},"window_bytes":{},"order":"{}"}})",
+                      state.sequences, state.chunk_bytes, state.window_bytes, state.order);
+  return json;
 }
 
 SourceState source_state_from(std::string_view text) {
