@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
+#include "cli/data_file.h"
 #include "cli/exit_code.h"
 #include "cli/recipes.h"
 #include "cli/version.h"
@@ -37,6 +38,7 @@ class CommandLine {
     add_predict();
     add_summary();
     add_inspect();
+    add_convert();
     add_bench();
     add_doctor();
     add_completion();
@@ -125,11 +127,57 @@ class CommandLine {
     add_overrides(command, summary_.overrides);
   }
 
+  static void add_data_files(CLI::App* command, DataFileOptions& options) {
+    command->add_option("--format", options.format, format_help());
+    command
+        ->add_option(
+            "--stream", options.streams,
+            "[NAME=]FIELD:dense|sparse:DIM[:DTYPE][:counts], a stream of the files such as "
+            "F:dense:784; repeatable")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--option", options.options, "KEY=VALUE: an option of the format; repeatable")
+        ->allow_extra_args(false);
+    command->add_flag("--compat", options.compat, "CTF: read as CNTK's own reader does");
+    command
+        ->add_option("--max-errors", options.max_errors,
+                     "Bad records that may be dropped; one more is an error")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+  }
+
   void add_inspect() {
-    CLI::App* command = add_command("inspect", "Say what is in a file or a run's folder",
-                                    [this] { return run_inspect(inspect_); });
-    command->add_option("FILES", inspect_.files, "safetensors, IDX, checkpoints, runs")->required();
+    CLI::App* command =
+        add_command("inspect", "Say what is in a file or a run's folder; check a whole data file",
+                    [this] { return run_inspect(inspect_); });
+    command
+        ->add_option("FILES", inspect_.files,
+                     "Data files of any format, safetensors, checkpoints, runs")
+        ->required();
     command->add_flag("--json", inspect_.json, "A JSON object a file");
+    add_data_files(command, inspect_.data);
+  }
+
+  void add_convert() {
+    CLI::App* command = add_command("convert", "Write data files in another format, or their index",
+                                    [this] { return run_convert(convert_); });
+    command->add_option("FROM", convert_.from, "A data file, or a pattern such as 'data/*.ctf'")
+        ->required();
+    command->add_option("TO", convert_.to, "The file to write");
+    add_data_files(command, convert_.data);
+    command->add_option("--to-format", convert_.to_format, "TO's format; by its extension else");
+    command
+        ->add_option("--to-option", convert_.to_options,
+                     "KEY=VALUE: an option of TO's format; repeatable")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--dictionary", convert_.dictionaries,
+                     "[FIELD=]FILE: FROM is lines of tab-separated columns of tokens, TO is to be "
+                     "CTF; the tokens of the next column, a line each; repeatable")
+        ->allow_extra_args(false);
+    command->add_flag("--annotate", convert_.annotate, "Write each token as a remark");
+    command->add_flag("--index", convert_.index,
+                      "Write the index of FROM, without TO nothing else");
   }
 
   void add_bench() {
@@ -222,6 +270,7 @@ class CommandLine {
   PredictOptions predict_;
   SummaryOptions summary_;
   InspectOptions inspect_;
+  ConvertOptions convert_;
   BenchOptions bench_;
   DoctorOptions doctor_;
   std::string shell_;

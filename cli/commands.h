@@ -14,6 +14,7 @@ int run_eval(const EvalOptions& options);
 int run_predict(const PredictOptions& options);
 int run_summary(const SummaryOptions& options);
 int run_inspect(const InspectOptions& options);
+int run_convert(const ConvertOptions& options);
 int run_bench(const BenchOptions& options);
 int run_doctor(const DoctorOptions& options);
 

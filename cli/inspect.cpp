@@ -18,6 +18,7 @@
 #include "base/fail.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/inspect_corpus.h"
 
 namespace thalweg::cli {
 namespace {
@@ -127,7 +128,13 @@ std::string text_of(const Json& value) {
 void print_text(const Json& object) {
   fmt::print("{}: {}\n", text_of(object["file"]), text_of(object["format"]));
   for (const auto& [key, value] : object.items()) {
-    if (key == "file" || key == "format") continue;
+    if (key == "file" || key == "format" || key == "messages") continue;
+    if (key == "streams") {
+      for (const auto& [name, total] : value.items())
+        fmt::print("  {:<12} {} samples, {} values, sum {}\n", name, total["samples"].dump(),
+                   total["values"].dump(), total["sum"].dump());
+      continue;
+    }
     if (key != "tensors" && key != "metadata") {
       fmt::print("  {:<12} {}\n", key, text_of(value));
       continue;
@@ -141,20 +148,29 @@ void print_text(const Json& object) {
       }
     }
   }
+  if (object.contains("messages"))
+    for (const Json& message : object["messages"]) fmt::print("  {}\n", text_of(message));
 }
 
 }  // namespace
 
 int run_inspect(const InspectOptions& options) {
+  int exit = kExitOk;
   for (const std::string& path : options.files) {
-    const Json object = describe(path);
+    std::string failure;
+    const Json object = is_corpus(path, options.data) && !fs::is_directory(path)
+                            ? describe_corpus(path, options.data, failure)
+                            : describe(path);
     if (options.json) {
       fmt::print("{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
     } else {
       print_text(object);
     }
+    if (failure.empty()) continue;
+    fmt::print(stderr, "thalweg: {}\n", failure);
+    exit = exit_code(ErrorKind::io);
   }
-  return kExitOk;
+  return exit;
 }
 
 }  // namespace thalweg::cli

@@ -49,9 +49,30 @@ struct SummaryOptions {
   std::vector<std::string> overrides;
 };
 
+/// How data files are to be read.
+struct DataFileOptions {
+  std::string format;  ///< empty: by the extension
+  std::vector<std::string> streams;
+  std::vector<std::string> options;  ///< key=value
+  bool compat = false;
+  int64_t max_errors = 0;
+};
+
 struct InspectOptions {
   std::vector<std::string> files;
+  DataFileOptions data;
   bool json = false;
+};
+
+struct ConvertOptions {
+  std::string from;
+  std::string to;  ///< empty: nothing but an index is made
+  DataFileOptions data;
+  std::string to_format;
+  std::vector<std::string> to_options;
+  std::vector<std::string> dictionaries;
+  bool annotate = false;
+  bool index = false;
 };
 
 struct BenchOptions {

@@ -90,7 +90,7 @@ std::string to_string(const StreamSpec& spec) {
   std::string text = spec.name == spec.field ? "" : spec.name + "=";
   text += fmt::format("{}:{}:{}", spec.field, spec.sparse ? "sparse" : "dense",
                       fmt::join(spec.shape, "x"));
-  if (spec.dtype != DType::f32) text += fmt::format(":{}", name(spec.dtype));
+  if (spec.dtype) text += fmt::format(":{}", name(*spec.dtype));
   return text + (spec.counts_samples ? ":counts" : "");
 }
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class Usage(ProgramTest):
     def test_help_names_commands_and_exit_codes(self):
         text = self.succeed("--help")
-        for command in ("train", "eval", "predict", "inspect", "summary", "bench", "doctor", "completion"):
+        for command in ("train", "eval", "predict", "inspect", "convert", "summary", "bench", "doctor", "completion"):
             self.assertIn(f"\n  {command} ", text)
         self.assertIn("130  stopped by Ctrl-C", text)
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,8 @@ struct StreamSpec {
   std::string field;  // what the file calls it
   bool sparse = false;
   Shape shape = {};
-  DType dtype = DType::f32;
+  std::optional<DType> dtype =
+      {};  // none: what the format takes by default, f32 for numbers in text
   bool counts_samples = false;
 
   int64_t dim() const;

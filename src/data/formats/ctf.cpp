@@ -102,7 +102,7 @@ class CTFDeserializer::Impl {
 
   ChunkInfo chunk(int64_t chunk) {
     const CtfRange range = get(chunk).chunk.range;
-    return {range.sequences, ctf_cost(rules_, range), range.size + kLoadSlack};
+    return {range.sequences, ctf_cost(rules_, range), range.size + kLoadSlack, range.rows};
   }
 
   std::shared_ptr<const Chunk> load(int64_t chunk, const Wanted& wanted) {

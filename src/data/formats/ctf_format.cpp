@@ -134,7 +134,9 @@ std::shared_ptr<Deserializer> open(const std::string& path, const FormatOptions&
   std::vector<CtfStream> streams;
   for (const StreamSpec& spec : options.streams) {
     CtfStream& stream = streams.emplace_back();
-    stream = {spec.name, spec.field, spec.dim(), spec.sparse, spec.dtype, spec.counts_samples, {}};
+    stream = {
+        spec.name,           spec.field, spec.dim(), spec.sparse, spec.dtype.value_or(DType::f32),
+        spec.counts_samples, {}};
     if (spec.shape.size() > 1) stream.shape = spec.shape;
   }
   CtfOptions ctf;
