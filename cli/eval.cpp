@@ -21,12 +21,12 @@ int run_eval(const EvalOptions& options) {
   const train::Figures figures = train::figures_of(metrics);
 
   if (options.json) {
-    nlohmann::ordered_json object = {{"data", data.test.name()}, {"samples", data.test.size()}};
+    nlohmann::ordered_json object = {{"data", data.test.name()}, {"samples", data.test.samples()}};
     for (const train::Figure& figure : figures) object[figure.name] = figure.value;
     fmt::print("{}\n", object.dump());
     return kExitOk;
   }
-  fmt::print("{}, {} samples\n", data.test.name(), data.test.size());
+  fmt::print("{}, {} samples\n", data.test.name(), data.test.samples());
   for (const train::Figure& figure : figures)
     fmt::print("{:<20} {:.4f}\n", figure.name, figure.value);
   return kExitOk;

@@ -95,11 +95,12 @@ int run_predict(const PredictOptions& options) {
   load_recipe_of_run(recipe, options.run, {});
   const RecipeData data = load_data(recipe);
   nn::Sequential net = load_trained_net(recipe, options.run, options.weights, data.test, device);
-  const data::Field& field = data.raw_test.fields().front();
+  const data::Field field = data.raw_test.field();
 
   for (const std::string& file : options.files) {
     const data::ArrayDataset raw(read_samples(file, field.shape));
-    data::DataLoader loader(transformed_for_test(recipe, raw), {.batch_size = kBatch, .seed = 0});
+    data::DataLoader loader =
+        transformed_for_test(recipe, raw).loader({.batch_size = kBatch, .seed = 0});
     int64_t sample = 0;
     for (const data::Batch& batch : loader) {
       const Tensor output = net(batch.data.to(device)).to(Device::cpu()).to(DType::f32);

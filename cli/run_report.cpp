@@ -27,8 +27,14 @@ struct Scores {
 };
 
 bool is_classification(const Tensor& output, const Tensor& label) {
-  return output.dims() == 2 && output.size(1) > 1 && label.defined() && label.dims() == 1 &&
-         is_integer(label.dtype());
+  if (output.dims() != 2 || output.size(1) < 2 || !label.defined()) return false;
+  return label.dims() == 1 ? is_integer(label.dtype()) : label.shape() == output.shape();
+}
+
+// The class of each sample, also where labels are rows with a 1 at the class.
+std::vector<int64_t> classes_of(const Tensor& label) {
+  if (label.dims() == 1) return label.to(DType::i64).to_vector<int64_t>();
+  return argmax(label.to(Device::cpu()), 1).to(DType::i64).to_vector<int64_t>();
 }
 
 struct WorstSample {
@@ -49,8 +55,8 @@ class Judge {
  public:
   void see(const data::Batch& batch, const train::Observation& seen) {
     if (!is_classification(seen.output, seen.label)) return;
-    const Scores scores{seen.output.to(DType::f32).to_vector<float>(),
-                        seen.label.to(DType::i64).to_vector<int64_t>(), seen.output.size(1)};
+    const Scores scores{seen.output.to(DType::f32).to_vector<float>(), classes_of(seen.label),
+                        seen.output.size(1)};
     classes_ = scores.classes;
     counts_.resize(static_cast<size_t>(classes_ * classes_));
     for (size_t i = 0; i < scores.labels.size(); ++i) {
@@ -120,7 +126,7 @@ std::vector<uint8_t> pixels_of(const Tensor& sample, const ImageShape& shape) {
   return pixels;
 }
 
-std::vector<std::string> class_names(const data::Dataset& set, int64_t classes) {
+std::vector<std::string> class_names(const DataHalf& set, int64_t classes) {
   std::vector<std::string> names = set.class_names();
   for (auto i = static_cast<int64_t>(names.size()); i < classes; ++i) {
     names.push_back(std::to_string(i));
@@ -155,7 +161,7 @@ void add_test_results(train::ReportData& report, const RecipeData& data, nn::Seq
       [&](const data::Batch& batch, const train::Observation& seen) { judge.see(batch, seen); });
   if (judge.classes() == 0) return;
   report.confusion = {class_names(data.raw_test, judge.classes()), judge.counts()};
-  add_worst(report, judge, data.raw_test);
+  if (data.raw_test.set()) add_worst(report, judge, *data.raw_test.set());
 }
 
 std::string shape_text(const Shape& sample) {
@@ -205,7 +211,7 @@ void complete_report(train::ReportData& report, Recipe& recipe, const RecipeData
   report.parameters = net.parameters().trainable().element_count();
   for (auto& [key, value] : recipe_settings(recipe.sections()))
     report.settings.push_back({key, value});
-  add_net(report, nn::summarize(net, data.test.gather({0}).data));
+  add_net(report, nn::summarize(net, data.test.example()));
   add_test_results(report, data, net, loss);
 }
 

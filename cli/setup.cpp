@@ -32,13 +32,13 @@ Splits load_splits(Recipe& recipe) {
   }
 }
 
-data::Dataset transformed(const data::Dataset& set, const Recipe& recipe, bool training) {
+DataHalf transformed(const DataHalf& set, const Recipe& recipe, bool training) {
   std::vector<data::Transform> steps;
   for (const Chosen& chosen : recipe.transforms) {
     const auto& part = chosen.as<TransformPart>();
     if (training || !part.random()) steps.push_back(part.make());
   }
-  return steps.empty() ? set : set.transform(std::move(steps));
+  return set.transformed(std::move(steps));
 }
 
 data::LastBatch last_batch_of(const std::string& name) {
@@ -60,31 +60,31 @@ RecipeData load_data(Recipe& recipe) {
           splits.test};
 }
 
-data::Dataset transformed_for_test(const Recipe& recipe, const data::Dataset& raw) {
+DataHalf transformed_for_test(const Recipe& recipe, const DataHalf& raw) {
   return transformed(raw, recipe, false);
 }
 
-nn::Sequential make_net(const Recipe& recipe, const data::Dataset& data, Device device) {
+nn::Sequential make_net(const Recipe& recipe, const DataHalf& data, Device device) {
   nn::Sequential net;
   for (const Chosen& chosen : recipe.layers) chosen.as<LayerPart>().add_to(net);
   const auto seed = static_cast<uint64_t>(recipe.run.seed);
   net.initialize(recipe.init.as<InitializerPart>().make(), {.seed = seed, .device = device});
-  net(data.gather({0}).data.to(device));
+  net(data.example().to(device));
   return net;
 }
 
-data::DataLoader make_train_loader(const Recipe& recipe, const data::Dataset& data) {
+data::DataLoader make_train_loader(const Recipe& recipe, const DataHalf& data) {
   const DataTable& table = recipe.data;
-  return data::DataLoader(data, {.batch_size = table.batch_size,
-                                 .shuffle = table.shuffle,
-                                 .workers = static_cast<int>(table.workers),
-                                 .prefetch_bytes = table.prefetch.bytes,
-                                 .last_batch = last_batch_of(table.last_batch),
-                                 .seed = static_cast<uint64_t>(recipe.run.seed)});
+  return data.loader({.batch_size = table.batch_size,
+                      .shuffle = table.shuffle,
+                      .workers = static_cast<int>(table.workers),
+                      .prefetch_bytes = table.prefetch.bytes,
+                      .last_batch = last_batch_of(table.last_batch),
+                      .seed = static_cast<uint64_t>(recipe.run.seed)});
 }
 
-data::DataLoader make_test_loader(const data::Dataset& data) {
-  return data::DataLoader(data, {.batch_size = kTestBatch, .seed = 0});
+data::DataLoader make_test_loader(const DataHalf& data) {
+  return data.loader({.batch_size = kTestBatch, .seed = 0});
 }
 
 train::Trainer make_trainer(const Recipe& recipe, nn::Sequential& net, int64_t steps_per_epoch) {

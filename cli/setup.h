@@ -18,20 +18,20 @@ Device apply(const CommonOptions& options);
 /// The data of a recipe with its transforms. Where the set cannot be had and the recipe allows
 /// another, the recipe is changed to that one, and a warning says so.
 struct RecipeData {
-  data::Dataset train;
-  data::Dataset test;
-  data::Dataset raw_test;  ///< without transforms, to show its samples
+  DataHalf train;
+  DataHalf test;
+  DataHalf raw_test;  ///< without transforms, to show its samples
 };
 RecipeData load_data(Recipe& recipe);
 
 /// Samples as the net sees them when it is tested.
-data::Dataset transformed_for_test(const Recipe& recipe, const data::Dataset& raw);
+DataHalf transformed_for_test(const Recipe& recipe, const DataHalf& raw);
 
 /// The net, initialised by the recipe's seed, every size known from a sample of `data`.
-nn::Sequential make_net(const Recipe& recipe, const data::Dataset& data, Device device);
+nn::Sequential make_net(const Recipe& recipe, const DataHalf& data, Device device);
 
-data::DataLoader make_train_loader(const Recipe& recipe, const data::Dataset& data);
-data::DataLoader make_test_loader(const data::Dataset& data);
+data::DataLoader make_train_loader(const Recipe& recipe, const DataHalf& data);
+data::DataLoader make_test_loader(const DataHalf& data);
 
 /// The optimizer with schedule and clipping.
 train::Trainer make_trainer(const Recipe& recipe, nn::Sequential& net, int64_t steps_per_epoch);

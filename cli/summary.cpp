@@ -17,7 +17,7 @@ int run_summary(const SummaryOptions& options) {
   }
   const RecipeData data = load_data(recipe);
   nn::Sequential net = make_net(recipe, data.train, Device::cpu());
-  fmt::print("{}\n", nn::to_string(nn::summarize(net, data.train.gather({0}).data)));
+  fmt::print("{}\n", nn::to_string(nn::summarize(net, data.train.example())));
   return kExitOk;
 }
 

@@ -66,7 +66,7 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
   manual_seed(static_cast<uint64_t>(recipe.run.seed));
   const RecipeData data = load_data(recipe);
   nn::Sequential net = make_net(recipe, data.train, device);
-  fmt::print("{}\n", nn::to_string(nn::summarize(net, data.train.gather({0}).data)));
+  fmt::print("{}\n", nn::to_string(nn::summarize(net, data.train.example())));
   std::fflush(stdout);
 
   data::DataLoader loader = make_train_loader(recipe, data.train);

@@ -21,8 +21,7 @@ std::string weights_of_run(const std::string& run) {
 }  // namespace
 
 nn::Sequential load_trained_net(const Recipe& recipe, const std::string& run,
-                                const std::string& weights, const data::Dataset& data,
-                                Device device) {
+                                const std::string& weights, const DataHalf& data, Device device) {
   nn::Sequential net = make_net(recipe, data, device);
   model::load_parameters(net, weights.empty() ? weights_of_run(run) : weights);
   return net;

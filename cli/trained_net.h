@@ -7,7 +7,6 @@ namespace thalweg::cli {
 /// The net of a run with the weights in `weights`, a safetensors file, or else the run's trained
 /// ones. Throws Error{io} if there are none yet.
 nn::Sequential load_trained_net(const Recipe& recipe, const std::string& run,
-                                const std::string& weights, const data::Dataset& data,
-                                Device device);
+                                const std::string& weights, const DataHalf& data, Device device);
 
 }  // namespace thalweg::cli

@@ -96,6 +96,7 @@ constexpr Kind kKinds[] = {
     {"drawn_digits", "Grey images of digits that a generator draws with a shaking pen.",
      make_part<DrawnDigits>},
     {"spirals", "Points in the plane on the arms of a spiral.", make_part<Spirals>},
+    {"files", "Files of any format: CTF, CSV, pictures, records and so on.", make_file_set},
 };
 
 }  // namespace

@@ -8,14 +8,15 @@
 #include <thalweg/data/sets.h>
 #include <thalweg/thalweg.h>
 
+#include "cli/data_half.h"
 #include "cli/recipe/part.h"
 
 namespace thalweg::cli {
 
 /// The two halves of a data set.
 struct Splits {
-  data::Dataset train;
-  data::Dataset test;
+  DataHalf train;
+  DataHalf test;
 };
 
 class DataSetPart : public Part {
@@ -26,6 +27,7 @@ class DataSetPart : public Part {
   virtual std::optional<Chosen> fallback() const { return std::nullopt; }
 };
 std::span<const Kind> data_set_kinds();
+std::unique_ptr<Part> make_file_set();
 
 class TransformPart : public Part {
  public:

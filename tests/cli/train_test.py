@@ -68,6 +68,81 @@ class Train(ProgramTest):
                           "optimizer={kind='sgd', learning_rate=1e38}", "--set", "train.epochs=50")
 
 
+CTF = """[run]
+name = "ctf"
+
+[data]
+set = "files"
+train = "points.ctf"
+streams = ["x=X:dense:2", "y=Y:sparse:2"]
+batch_size = 16
+
+[[net.layer]]
+kind = "dense"
+units = 2
+
+[optimizer]
+kind = "adam"
+learning_rate = 0.05
+
+[train]
+epochs = 4
+"""
+
+
+class Files(ProgramTest):
+    """Training from files that a minibatch source reads."""
+
+    def setUp(self):
+        super().setUp()
+        # Which of two numbers is larger, and a tenth of the rows says otherwise.
+        rows = ""
+        for i in range(500):
+            x, y = i * 37 % 101 / 101, i * 53 % 103 / 103
+            rows += f"|X {x:.4f} {y:.4f} |Y {int((x < y) != (i % 10 == 0))}:1\n"
+        self.write("points.ctf", rows)
+        self.write("small.toml", CTF)
+
+    def test_learns_and_goes_on_with_the_same_bits(self):
+        run = self.train()
+        figures = json.loads(self.succeed("eval", run, "--json"))
+        self.assertEqual(figures["samples"], 500)
+        self.assertGreater(figures["accuracy"], 0.85)
+        self.assertIn("confusion", self.read(run, "report.html").decode())
+        other = self.train("--set", "data.workers=3")
+        stopped = self.train("--set", "train.max_steps=50", "--set", "train.checkpoints.every_steps=7")
+        self.succeed("train", "--resume", stopped, "--set", "train.max_steps=0")
+        for name in ("model.safetensors", "metrics.jsonl"):
+            self.assertEqual(self.read(run, name), self.read(other, name), name)
+        self.assertEqual(self.read(run, "model.safetensors"), self.read(stopped, "model.safetensors"))
+
+    def test_finds_files_below_the_folder_of_data(self):
+        os.mkdir(self.path("sets"))
+        os.rename(self.path("points.ctf"), self.path("sets/points.ctf"))
+        self.succeed("train", "small.toml", env={**ENVIRONMENT, "THALWEG_DATA": self.path("sets")})
+        self.expect_error(3, "points.ctf", "train", "small.toml")
+
+    def test_a_bad_record_is_told_with_its_place(self):
+        with open(self.path("points.ctf"), "a", encoding="utf-8") as file:
+            file.write("|X 0.5 |Y 1:1\n")
+        self.expect_error(3, "points.ctf:501", "train", "small.toml")
+        run = self.train("--set", "data.max_errors=1")
+        self.assertTrue(os.path.exists(self.path(os.path.join(run, "model.safetensors"))))
+
+    # cntk.md: cross entropy 0.1579, error 0.0727 in the third epoch.
+    def test_the_recipe_of_simple2d_reaches_what_cntk_did(self):
+        data = os.path.join(os.environ.get("THALWEG_CONFORMANCE_DATA", ""), "cntk/ctf/Simple_dense.txt")
+        if not os.path.exists(data):
+            self.skipTest("no files of CNTK in THALWEG_CONFORMANCE_DATA")
+        self.succeed("train", "simple2d-ctf", "--set", "data.train=" + data, "--set", "data.test=",
+                     "--set", "data.streams=['features=F:dense:2', 'labels=L:dense:2']")
+        run = os.path.join("runs", os.listdir(self.path("runs"))[0])
+        lines = [json.loads(line) for line in self.read(run, "metrics.jsonl").splitlines()]
+        last = [line for line in lines if line["part"] == "train"][-1]
+        self.assertAlmostEqual(last["loss"], 0.1579, delta=0.004)
+        self.assertAlmostEqual(1 - last["accuracy"], 0.0727, delta=0.004)
+
+
 class Predict(ProgramTest):
     def test_names_the_classes_of_samples(self):
         run = self.train("--set", "train.epochs=1")

@@ -1,0 +1,84 @@
+// Data in files of any format: what a minibatch source reads.
+
+#include <filesystem>
+
+#include <thalweg/base/env.h>
+#include <thalweg/data/format.h>
+
+#include "base/fail.h"
+#include "cli/recipe/families.h"
+
+namespace thalweg::cli {
+namespace {
+
+// As it stands or, if nothing is there, below $THALWEG_DATA.
+std::string found(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::path(path).is_absolute() || fs::exists(path, ignored)) return path;
+  const auto folder = env_string("THALWEG_DATA");
+  if (!folder) return path;
+  const std::string below = (fs::path(*folder) / path).string();
+  const bool is_pattern = path.find_first_of("*?[") != std::string::npos;
+  return is_pattern || fs::exists(below, ignored) ? below : path;
+}
+
+struct Files : DataSetPart {
+  std::string format;
+  std::string train;
+  std::string test;
+  std::vector<std::string> streams;
+  std::string data;
+  std::string label;
+  std::vector<std::string> options;
+  bool compat = false;
+  int64_t max_errors = 0;
+  ByteSize memory{uint64_t{1} << 30};
+
+  Fields fields() override {
+    return {
+        {"format", &format, "of the files, see `thalweg inspect --help`; empty: by their ending"},
+        {"train", &train, "the file, folder or pattern to train on, also below THALWEG_DATA"},
+        {"test", &test, "likewise to test on; empty: what is trained on"},
+        {"streams", &streams,
+         "what is in the files where they do not say: NAME=FIELD:KIND:SIZE, KIND being dense or "
+         "sparse, such as features=F:dense:784"},
+        {"data", &data, "the stream that goes into the net; empty: the first"},
+        {"label", &label, "the stream that it is to give; empty: the first of the others"},
+        {"options", &options, "of the format alone: NAME=VALUE"},
+        {"compat", &compat, "read as the reader does that the format is from"},
+        {"max_errors", &max_errors, "bad records that are dropped; one more is an error", 0},
+        {"memory", &memory, "bytes of all that is held of the files", 65536},
+    };
+  }
+
+  Splits load(uint64_t) const override {
+    if (train.empty()) fail_invalid("recipe: data.train is empty; give the file to train on");
+    return {corpus(train), corpus(test.empty() ? train : test)};
+  }
+
+ private:
+  Corpus corpus(const std::string& path) const {
+    data::FormatOptions settings{.compat = compat, .max_errors = max_errors};
+    for (const std::string& text : streams)
+      settings.streams.push_back(data::parse_stream_spec(text));
+    for (const std::string& text : options) {
+      const size_t equals = text.find('=');
+      if (equals == std::string::npos)
+        fail_invalid("recipe: data.options has '{}'; expected NAME=VALUE", text);
+      settings.more[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    const std::string file = found(path);
+    const auto open = [=, &row = data::find_format(file, format)] {
+      return data::DeserializerHandle(data::open_corpus(row, file, settings));
+    };
+    const data::DeserializerHandle first = open();
+    return {open, first->name(), first->streams(), data, label, memory.bytes};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Part> make_file_set() { return make_part<Files>(); }
+
+}  // namespace thalweg::cli
