@@ -8,6 +8,8 @@
 
 #include "base/fail.h"
 #include "data/formats/format_rows.h"
+#include "data/formats/joined_corpus.h"
+#include "data/formats/paths.h"
 
 namespace thalweg::data {
 namespace {
@@ -127,7 +129,11 @@ std::shared_ptr<Deserializer> open_corpus(const Format& format, const std::strin
         "format: {} files do not say what streams they have; name them, such as "
         "F:dense:784",
         format.name);
-  return format.open(path, options);
+  if (format.joins_files) return format.open(path, options);
+  std::vector<std::shared_ptr<Deserializer>> parts;
+  for (const std::string& file : expand_path(path)) parts.push_back(format.open(file, options));
+  if (parts.size() == 1) return parts[0];
+  return std::make_shared<JoinedCorpus>(std::move(parts));
 }
 
 }  // namespace thalweg::data

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -171,6 +172,30 @@ TEST(Formats, ThatHoldSequencesGiveBackWhatWasWritten) {
       expect_round_trip<double>(find_format("", name), random);
     }
   }
+}
+
+TEST(Formats, SeveralFilesAreOneCorpus) {
+  const TempDir dir;
+  const Format& cbf = find_format("", "cbf");
+  for (int file = 0; file < 3; ++file) {
+    const auto writer =
+        cbf.create(dir / fmt::format("p{}.cbf", file), {.streams = {{"x", DType::f32, {1}}}});
+    for (int i = 0; i <= file; ++i) {
+      const float value = static_cast<float>(10 * file + i);
+      const StreamValues values[] = {{.samples = 1, .values = &value}};
+      writer->write(uint64_t{0}, values);
+    }
+    writer->commit();
+  }
+  const auto corpus = open_corpus(cbf, dir / "p*.cbf");
+  EXPECT_TRUE(corpus->has_chunk(2));
+  EXPECT_FALSE(corpus->has_chunk(3));
+  EXPECT_EQ(corpus->chunks(), 3);
+  EXPECT_EQ(totals_of(*corpus).sequences, 6);
+  EXPECT_EQ(totals_of(*corpus).streams.at("x").sum, 0 + 10 + 11 + 20 + 21 + 22);
+  EXPECT_THAT(corpus->load(2)->where(1), testing::EndsWith("p2.cbf, sequence 1"));
+  cbf.create(dir / "p4.cbf", {.streams = {{"y", DType::f32, {1}}}})->commit();
+  EXPECT_NE(error_text(ErrorKind::io, [&] { open_corpus(cbf, dir / "p*.cbf"); }), "");
 }
 
 TEST(Formats, CtfRefusesWhatItCannotHold) {

@@ -78,6 +78,7 @@ struct Format {
   std::vector<FormatOption> options = {};        // FormatOptions::more
   std::vector<FormatOption> write_options = {};  // WriteOptions::more
   bool needs_streams = false;                    // the files do not say what is in them
+  bool joins_files = false;                      // open() takes a pattern for many files itself
   bool holds_keys = true;                        // else sequences are numbered when written
 
   std::shared_ptr<Deserializer> (*open)(const std::string& path,

@@ -162,6 +162,7 @@ Format ctf_format() {
   format.options = {{"skip_sequence_ids", "true: every row is a sequence, whatever id it has"}};
   format.write_options = {{"ids", "false: rows without ids, every sequence having one"}};
   format.needs_streams = true;
+  format.joins_files = true;
   format.open = open;
   format.create = create;
   return format;

@@ -2,15 +2,17 @@
 // parser. THALWEG_FUZZ_ROUNDS asks for more rounds than the suite has time for.
 
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <thalweg/base/error.h>
+#include <thalweg/base/file.h>
 #include <thalweg/base/philox.h>
 
-#include "base/temp_dir.h"
 #include "data/formats/ctf_compat.h"
 #include "data/formats/ctf_parser.h"
 #include "data/formats/ctf_scanner.h"
@@ -19,12 +21,6 @@
 namespace thalweg::data {
 namespace {
 
-const char* const kSeeds[] = {
-    "0 |F 1 2.5 -3 |L 0:1 3:2\n0 |F 4 5 6 |L 1:1\n1 |F 7 8e-1 .9 |L 2:1 |# note\n",
-    "|F 1 2 3 |L 0:1\r\n|F 123456789 0.12345678 -0.000001 |L 9:1\r\n\n|L 1:1 |F 1e300 1e-5 5.\n",
-    "12|F 255 0 0|L 0:0\n|F 1 1 1\n|# |F 1 1 1\n13\t|L 99999999:1 |F 9 9 9 |G x y",
-    "|F 0.123456 0.654321 0.111111 0.222222 0.333333 |L 1:0.5 2:0.25 3:0.125 4:1 5:1 6:1 7:1\n",
-};
 const char* const kPieces[] = {"|",
                                "|F",
                                "|L ",
@@ -44,8 +40,17 @@ const char* const kPieces[] = {"|",
                                "18446744073709551616",
                                "\xC3"};
 
-std::string mutated(Philox& random) {
-  std::string text = kSeeds[random.bounded(std::size(kSeeds))];
+std::vector<std::string> seeds() {
+  std::set<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(THALWEG_TEST_FOLDER "/../fuzz/ctf"))
+    paths.insert(entry.path());
+  std::vector<std::string> texts;
+  for (const std::string& path : paths) texts.push_back(read_file(path));
+  return texts;
+}
+
+std::string mutated(const std::vector<std::string>& seeds, Philox& random) {
+  std::string text = seeds[random.bounded(static_cast<uint32_t>(seeds.size()))];
   for (uint32_t n = 1 + random.bounded(4); n > 0 && !text.empty(); --n) {
     const uint32_t at = random.bounded(static_cast<uint32_t>(text.size()));
     switch (random.bounded(6)) {
@@ -130,10 +135,11 @@ bool parse(const CtfRules& rules, const std::string& text) {
 TEST(CtfFuzz, SurvivesMutatedRows) {
   const char* asked = std::getenv("THALWEG_FUZZ_ROUNDS");
   const int64_t rounds = asked == nullptr ? 20000 : std::atoll(asked);
+  const std::vector<std::string> corpus = seeds();
   Philox random(1);
   int64_t errors = 0;
   for (int64_t round = 0; round < rounds; ++round) {
-    const std::string text = mutated(random);
+    const std::string text = mutated(corpus, random);
     errors += parse(rules_for(random.bounded(32)), text);
     if (testing::Test::HasFatalFailure()) FAIL() << text;
   }
