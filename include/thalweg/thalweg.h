@@ -5,6 +5,7 @@
 #include <thalweg/base/error.h>
 #include <thalweg/base/random.h>
 #include <thalweg/base/threads.h>
+#include <thalweg/data/array_files.h>
 #include <thalweg/data/cbf.h>
 #include <thalweg/data/csv.h>
 #include <thalweg/data/ctf.h>
@@ -18,6 +19,7 @@
 #include <thalweg/data/memory.h>
 #include <thalweg/data/minibatch.h>
 #include <thalweg/data/minibatch_source.h>
+#include <thalweg/data/npy.h>
 #include <thalweg/data/recordio.h>
 #include <thalweg/data/sets.h>
 #include <thalweg/graph/autograd.h>

@@ -184,6 +184,13 @@ std::unique_ptr<ByteSource> open_source(Bytes bytes, const std::string& name) {
   return std::make_unique<MemorySource>(bytes, name);
 }
 
+std::unique_ptr<ByteSource> unpacked_source(const std::string& bytes, const std::string& name) {
+  auto source =
+      std::make_unique<PackedSource>(std::make_unique<MemoryReader>(as_bytes(bytes), name));
+  source->size();  // the reader's memory goes
+  return source;
+}
+
 uint64_t start_of_text(const char* operation, const ByteSource& source) {
   std::byte start[4];
   const size_t n = source.read_some_at(0, start);

@@ -42,6 +42,9 @@ std::unique_ptr<ByteSource> open_source(const std::string& path);
 /// Bytes in memory that outlives the source, as they are; `name` is what errors blame.
 std::unique_ptr<ByteSource> open_source(Bytes bytes, const std::string& name);
 
+/// Bytes that are kept in a temporary file.
+std::unique_ptr<ByteSource> unpacked_source(const std::string& bytes, const std::string& name);
+
 /// Where the text in the source begins: after a byte-order mark of UTF-8. Throws Error{io} for one
 /// of UTF-16 or UTF-32, and for a source without any other byte, naming `operation`.
 uint64_t start_of_text(const char* operation, const ByteSource& source);

@@ -10,6 +10,7 @@
 #include <thalweg/data/idx.h>
 
 #include "base/fail.h"
+#include "data/formats/idx_header.h"
 #include "data/rows.h"
 
 namespace thalweg::data {
@@ -71,27 +72,18 @@ Header read_header(Reader& reader) {
   return header;
 }
 
+[[noreturn]] void fail_size(const std::string& where, const Header& header,
+                            std::string_view at_most, uint64_t found) {
+  fail_io("read_idx: size differs from the header's; {}: expected {} bytes for {} {}, found {}{}",
+          where, header.bytes, name(header.dtype), to_string(header.shape), at_most, found);
+}
+
 // `limit` is the most bytes that can follow the header, as far as is known.
 void check_size(const Reader& reader, const Header& header, std::optional<uint64_t> limit) {
   const auto left = reader.remaining();
   const bool fits = left ? *left == header.bytes : !limit || header.bytes <= *limit;
   if (fits) return;
-  fail_io("read_idx: size differs from the header's; {}: expected {} bytes for {} {}, found {}{}",
-          reader.where(), header.bytes, name(header.dtype), to_string(header.shape),
-          left ? "" : "at most ", left ? *left : *limit);
-}
-
-template <size_t kSize>
-void reverse_items(std::byte* bytes, size_t count) {
-  for (size_t i = 0; i < count; ++i) std::reverse(bytes + i * kSize, bytes + (i + 1) * kSize);
-}
-
-// Between the file's order and that of this machine, which is little-endian.
-void swap_order(std::byte* bytes, size_t count, size_t item_bytes) {
-  static_assert(std::endian::native == std::endian::little);
-  if (item_bytes == 2) reverse_items<2>(bytes, count);
-  if (item_bytes == 4) reverse_items<4>(bytes, count);
-  if (item_bytes == 8) reverse_items<8>(bytes, count);
+  fail_size(reader.where(), header, left ? "" : "at most ", left ? *left : *limit);
 }
 
 Tensor read_tensor(Reader& reader, std::optional<uint64_t> limit) {
@@ -109,11 +101,23 @@ Tensor read_tensor(Reader& reader, std::optional<uint64_t> limit) {
     fail_io("read_idx: data go on after the last element; {}: expected {} bytes for {} {}",
             reader.where(), header.bytes, name(header.dtype), to_string(header.shape));
   }
-  swap_order(bytes.data(), static_cast<size_t>(tensor.size()), item_size(header.dtype));
+  swap_items(bytes.data(), static_cast<size_t>(tensor.size()), item_size(header.dtype));
   return tensor;
 }
 
 }  // namespace
+
+RawArray read_idx_header(std::shared_ptr<const ByteSource> source) {
+  std::byte start[4 + 4 * kMaxDims];
+  const size_t found = source->read_some_at(0, start);
+  MemoryReader reader(Bytes(start, found), source->name());
+  const Header header = read_header(reader);
+  const uint64_t offset = reader.offset();
+  const uint64_t size = source->max_size();
+  if (size != UINT64_MAX && size - offset != header.bytes)
+    fail_size(reader.where(), header, "", size - offset);
+  return {source, source->name(), offset, header.dtype, header.shape, true, false};
+}
 
 Tensor read_idx(const std::string& path) {
   const auto reader = open_reader(path);
@@ -151,7 +155,7 @@ void write_idx(const std::string& path, const Tensor& tensor) {
   for (size_t i = 0; i < count; i += kPiece) {
     const size_t n = std::min(kPiece, count - i);
     piece.assign(bytes + i * item_bytes, bytes + (i + n) * item_bytes);
-    swap_order(piece.data(), n, item_bytes);
+    swap_items(piece.data(), n, item_bytes);
     file.write(piece);
   }
   file.commit();
