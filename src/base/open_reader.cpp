@@ -5,6 +5,7 @@
 #include <thalweg/base/reader.h>
 
 #include "base/gzip_reader.h"
+#include "base/zstd_reader.h"
 
 namespace thalweg {
 namespace {
@@ -42,16 +43,20 @@ class FileReader final : public Reader {
 
 }  // namespace
 
+bool is_zstd(Bytes start) { return as_text(start).starts_with("\x28\xb5\x2f\xfd"); }
+
 std::unique_ptr<Reader> open_reader(const std::string& path) {
   auto file = std::make_unique<FileReader>(path);
-  if (!is_gzip(file->start())) return file;
-  return std::make_unique<GzipReader>(std::move(file));
+  if (is_gzip(file->start())) return std::make_unique<GzipReader>(std::move(file));
+  if (is_zstd(file->start())) return make_zstd_reader(std::move(file));
+  return file;
 }
 
 std::unique_ptr<Reader> open_reader(Bytes bytes, std::string name) {
   auto memory = std::make_unique<MemoryReader>(bytes, std::move(name));
-  if (!is_gzip(bytes)) return memory;
-  return std::make_unique<GzipReader>(std::move(memory));
+  if (is_gzip(bytes)) return std::make_unique<GzipReader>(std::move(memory));
+  if (is_zstd(bytes)) return make_zstd_reader(std::move(memory));
+  return memory;
 }
 
 }  // namespace thalweg

@@ -95,7 +95,7 @@ class THALWEG_API MemoryReader final : public Reader {
   Bytes unread_ = bytes_;
 };
 
-/// Reads a file from its start; unpacks it if it is a gzip file, whatever its name says.
+/// Reads a file from its start; unpacks it if it is a gzip or zstd file, whatever its name says.
 THALWEG_API std::unique_ptr<Reader> open_reader(const std::string& path);
 
 /// The same for data in memory, which outlive the reader.
