@@ -14,6 +14,7 @@
 #include <thalweg/data/idx.h>
 #include <thalweg/data/image.h>
 #include <thalweg/data/image_files.h>
+#include <thalweg/data/image_transforms.h>
 #include <thalweg/data/libsvm.h>
 #include <thalweg/data/loader.h>
 #include <thalweg/data/memory.h>

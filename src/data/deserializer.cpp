@@ -15,6 +15,11 @@ Philox SequenceDraw::random(uint64_t stream) const {
   return Request{{&key, 1}, seed}.random(0, stream);
 }
 
+Philox ReadStep::random(const SequenceDraw& draw) const {
+  const SampleKey key{draw.sequence, draw.sweep};
+  return Request{{&key, 1}, derive_seed(draw.seed, group)}.random(0, stream);
+}
+
 SequenceKey Deserializer::key(int64_t chunk, int64_t sequence) const {
   fail_invalid("deserializer: {} has no keys; asked for that of sequence {} of chunk {}", name(),
                sequence, chunk);

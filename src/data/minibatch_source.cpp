@@ -8,6 +8,7 @@
 #include <thalweg/data/minibatch_source.h>
 
 #include "base/fail.h"
+#include "data/reader/absorb.h"
 #include "data/reader/composite.h"
 #include "data/reader/memory_shares.h"
 #include "data/reader/pipeline.h"
@@ -80,8 +81,10 @@ std::shared_ptr<const std::vector<double>> cumulative(const std::vector<double>&
   return sums;
 }
 
-DeserializerHandle joined(std::vector<DeserializerHandle> parts) {
+DeserializerHandle joined(std::vector<DeserializerHandle> parts,
+                          const std::vector<StreamTransform>& transforms, AbsorbedSteps& absorbed) {
   if (parts.empty()) fail_invalid("reader: no deserializer was given");
+  absorbed = absorb_steps(parts, transforms);
   return parts.size() == 1 ? parts[0] : DeserializerHandle(compose(std::move(parts)));
 }
 
@@ -90,7 +93,8 @@ DeserializerHandle joined(std::vector<DeserializerHandle> parts) {
 class MinibatchSource::Impl {
  public:
   Impl(std::vector<DeserializerHandle> parts, MinibatchSourceOptions given)
-      : options(std::move(given)), deserializer(joined(std::move(parts))) {
+      : options(std::move(given)),
+        deserializer(joined(std::move(parts), options.transforms, absorbed)) {
     check_options(options);
     order = order_options();
     state.seed = options.seed ? *options.seed : derive_default_seed();
@@ -134,6 +138,7 @@ class MinibatchSource::Impl {
   void start_sweep(int64_t sweep);
 
   MinibatchSourceOptions options;
+  AbsorbedSteps absorbed;
   DeserializerHandle deserializer;
   OrderOptions order;
   MemoryShares shares;
@@ -182,7 +187,7 @@ void MinibatchSource::Impl::open() {
   shares = share_memory(options.memory_limit, order, *index);
   order.window_bytes = shares.window;
   budget = std::make_shared<MemoryBudget>(shares.chunks);
-  packer = std::make_unique<Packer>(deserializer->streams(), options, state.seed);
+  packer = std::make_unique<Packer>(deserializer->streams(), options, state.seed, absorbed);
 }
 
 void MinibatchSource::Impl::start(int64_t size) {
@@ -213,7 +218,7 @@ void MinibatchSource::Impl::restore(std::string_view json) {
   }
   order.window_bytes = next.window_bytes;
   order.seed = next.seed;
-  packer = std::make_unique<Packer>(deserializer->streams(), options, next.seed);
+  packer = std::make_unique<Packer>(deserializer->streams(), options, next.seed, absorbed);
 }
 
 void MinibatchSource::Impl::start_sweep(int64_t sweep) {

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "data/convert.h"
+#include "data/image/mirror_step.h"
 #include "data/rows.h"
 
 namespace thalweg::data {
@@ -12,11 +13,12 @@ namespace {
 
 // Reverses `count` blocks of `bytes` each.
 void reverse_blocks(std::byte* data, size_t count, size_t bytes) {
+  if (bytes == 1) return std::reverse(data, data + count);
   for (size_t i = 0, j = count; i + 1 < j--; ++i)
     std::swap_ranges(data + i * bytes, data + (i + 1) * bytes, data + j * bytes);
 }
 
-class RandomFlip final : public TransformStep {
+class RandomFlip final : public TransformStep, public MirrorStep {
  public:
   explicit RandomFlip(RandomFlipOptions options) : options_(options) {
     if (!(options.probability >= 0 && options.probability <= 1)) {
@@ -28,6 +30,9 @@ class RandomFlip final : public TransformStep {
     normalize_axis("random_flip", options_.axis, input.shape.size());
     return input;
   }
+
+  bool mirrors_columns() const override { return options_.axis == -1; }
+  bool draw(Philox& random) const override { return random.uniform() < options_.probability; }
 
   Tensor apply(const Tensor& values, const Request& request, uint64_t stream) const override {
     Shape sample = values.shape();
@@ -41,7 +46,8 @@ class RandomFlip final : public TransformStep {
     const size_t line = block * static_cast<size_t>(sample[axis]);
     auto* bytes = values.impl()->as<std::byte>();
     for (size_t i = 0; i < request.size(); ++i) {
-      if (request.random(i, stream).uniform() >= options_.probability) continue;
+      Philox random = request.random(i, stream);
+      if (!draw(random)) continue;
       for (size_t at = 0; at < sample_bytes; at += line)
         reverse_blocks(bytes + i * sample_bytes + at, static_cast<size_t>(sample[axis]), block);
     }

@@ -52,6 +52,18 @@ struct SequenceDraw {
   Philox random(uint64_t stream) const;
 };
 
+class TransformStep;
+
+/// A transform of a stream, and where its random numbers come from.
+struct ReadStep {
+  std::shared_ptr<const TransformStep> transform;
+  uint64_t group = 0;   // which of the source's StreamTransforms it belongs to
+  uint64_t stream = 0;  // its number there
+
+  /// What the transform would draw by for the sequence.
+  Philox random(const SequenceDraw& draw) const;
+};
+
 /// The samples that a sequence has in a stream. Pointers are valid as long as `owner` or, where
 /// that is null, the chunk.
 struct StreamValues {
@@ -124,6 +136,14 @@ class THALWEG_API Deserializer {
   /// Whether load() of a few sequences takes little more than reading these few, so that sequences
   /// can be read in any order.
   virtual bool loads_parts() const { return false; }
+
+  /// The same data with the first `*taken` of a stream's steps made part of Chunk::read, where that
+  /// saves work, such as decoding what a crop throws away; null if it can take none.
+  virtual std::shared_ptr<Deserializer> absorb(size_t /*stream*/,
+                                               const std::vector<ReadStep>& /*steps*/,
+                                               size_t* /*taken*/) const {
+    return nullptr;
+  }
 
   virtual KeyKind key_kind() const { return KeyKind::position; }
   /// The sequence's key, from the index; asked if key_kind() is not position.

@@ -17,8 +17,10 @@ struct ImageOptions {
   /// transforms make of pictures of different sizes counts in minibatches.
   int64_t height = 0;
   int64_t width = 0;
-  int64_t classes = 0;     // labels are in [0, classes), others are errors; 0: any whole number
-  std::string root = {};   // pictures outside of this folder are refused; "": none is
+  int64_t classes = 0;    // labels are in [0, classes), others are errors; 0: any whole number
+  std::string root = {};  // pictures outside of this folder are refused; "": none is
+  std::string image = "image";  // names of the streams
+  std::string label = "label";
   int64_t max_errors = 0;  // pictures that cannot be read and are dropped; one more is an error
 };
 

@@ -21,6 +21,10 @@ class WrappedDeserializer : public Deserializer {
     return inner_->load(chunk, wanted);
   }
   bool loads_parts() const override { return inner_->loads_parts(); }
+  std::shared_ptr<Deserializer> absorb(size_t stream, const std::vector<ReadStep>& steps,
+                                       size_t* taken) const override {
+    return inner_->absorb(stream, steps, taken);
+  }
   KeyKind key_kind() const override { return inner_->key_kind(); }
   SequenceKey key(int64_t chunk, int64_t sequence) const override {
     return inner_->key(chunk, sequence);

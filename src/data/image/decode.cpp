@@ -52,6 +52,36 @@ ImagePart decode_whole(Bytes bytes, const ImageSize& size, const DecodeOptions& 
   return part;
 }
 
+ImageWindow decode_part(Bytes bytes, const ImageSize& size, const Window& window,
+                        const DecodeOptions& options, const std::string& name) {
+  const PixelBox& part = window.part;
+  if (!is_jpeg(bytes)) {
+    ImagePart whole = decode_whole(bytes, size, options, name);
+    return {std::move(whole.pixels),
+            {static_cast<double>(part.top), static_cast<double>(part.left),
+             static_cast<double>(part.height), static_cast<double>(part.width)}};
+  }
+  int shrink = window.interpolation == Interpolation::nearest ? 1 : 8;
+  while (shrink > 1 &&
+         (part.height < shrink * window.inner_height || part.width < shrink * window.inner_width))
+    shrink /= 2;
+  const PixelBox box = box_in_file(part, size.orientation, size.height, size.width);
+  const auto up = [&](int64_t pixels) { return (pixels + shrink - 1) / shrink; };
+  PixelBox small{box.top / shrink, box.left / shrink, 0, 0};
+  small.height = up(box.top + box.height) - small.top;
+  small.width = up(box.left + box.width) - small.left;
+  ImagePart found = decode_jpeg(bytes, small, shrink, static_cast<int>(options.channels), name);
+  const double by = 1.0 / shrink;
+  EdgeBox edges{static_cast<double>(box.top) * by - static_cast<double>(found.top),
+                static_cast<double>(box.left) * by - static_cast<double>(found.left),
+                static_cast<double>(box.height) * by, static_cast<double>(box.width) * by};
+  if (size.orientation != 1) {
+    edges = box_upright(edges, size.orientation, found.pixels.height, found.pixels.width);
+    found.pixels = upright(found.pixels, size.orientation);
+  }
+  return {std::move(found.pixels), edges, std::move(found.warning)};
+}
+
 Tensor decode_image(Bytes bytes, const DecodeOptions& options, const std::string& name) {
   const ImagePart part = decode_whole(bytes, size_of_image(bytes, options, name), options, name);
   if (!part.warning.empty()) log_warn("{}", part.warning);

@@ -12,12 +12,10 @@ namespace {
 constexpr int64_t kChunk = 64;  // pictures
 
 struct ImageCorpusState {
-  ImageCorpusState(std::unique_ptr<ImageStore> images, const ImageOptions& options)
-      : store(std::move(images)), reader(options), log(options.max_errors) {}
-
-  std::unique_ptr<ImageStore> store;
+  std::shared_ptr<const ImageStore> store;
   ImageReader reader;
-  mutable ProblemLog log;
+  std::string label;  // the stream's name
+  std::shared_ptr<ProblemLog> log;
 };
 
 // Pictures stay where they are until they are read: the chunk holds nothing.
@@ -42,7 +40,7 @@ class ImageChunk final : public Chunk {
       return label;
     }
     const int64_t item = first_ + sequence;
-    return state_->reader.read(static_cast<uint64_t>(item), where(sequence), draw, state_->log,
+    return state_->reader.read(static_cast<uint64_t>(item), where(sequence), draw, *state_->log,
                                [&] { return state_->store->read(item); });
   }
 
@@ -55,9 +53,12 @@ class ImageChunk final : public Chunk {
 class ImageCorpus final : public Deserializer {
  public:
   ImageCorpus(std::unique_ptr<ImageStore> store, const ImageOptions& options)
-      : state_(std::make_shared<ImageCorpusState>(std::move(store), options)) {
+      : ImageCorpus({std::move(store), ImageReader(options), options.label,
+                     std::make_shared<ProblemLog>(options.max_errors)}) {}
+  explicit ImageCorpus(ImageCorpusState state)
+      : state_(std::make_shared<ImageCorpusState>(std::move(state))) {
     streams_ = {state_->reader.stream(),
-                {"label", DType::i64, {}, false, state_->store->class_names()}};
+                {state_->label, DType::i64, {}, false, state_->store->class_names()}};
   }
 
   std::string name() const override { return state_->store->name(); }
@@ -76,7 +77,14 @@ class ImageCorpus final : public Deserializer {
   SequenceKey key(int64_t chunk, int64_t sequence) const override {
     return state_->store->key(chunk * kChunk + sequence);
   }
-  ReadProblems problems() const override { return state_->log.problems(); }
+  ReadProblems problems() const override { return state_->log->problems(); }
+
+  std::shared_ptr<Deserializer> absorb(size_t stream, const std::vector<ReadStep>& steps,
+                                       size_t* taken) const override {
+    ImageCorpusState state = *state_;
+    *taken = stream == 0 ? state.reader.absorb(steps) : 0;
+    return *taken > 0 ? std::make_shared<ImageCorpus>(std::move(state)) : nullptr;
+  }
 
  private:
   std::shared_ptr<const ImageCorpusState> state_;

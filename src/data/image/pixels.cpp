@@ -3,7 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/image/resample_rows.h"
+
 namespace thalweg::data {
+namespace {
+
+bool is_mirrored(int orientation) {
+  return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+}
+bool is_upside_down(int orientation) {
+  return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+}
+
+}  // namespace
 
 void Pixels::resize(int64_t new_height, int64_t new_width, int new_channels) {
   height = new_height;
@@ -14,10 +26,8 @@ void Pixels::resize(int64_t new_height, int64_t new_width, int new_channels) {
 
 Pixels upright(const Pixels& pixels, int orientation) {
   const bool swaps = swaps_axes(orientation);
-  const bool mirrored =
-      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-  const bool upside_down =
-      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool mirrored = is_mirrored(orientation);
+  const bool upside_down = is_upside_down(orientation);
   Pixels out;
   out.resize(swaps ? pixels.width : pixels.height, swaps ? pixels.height : pixels.width,
              pixels.channels);
@@ -42,13 +52,22 @@ PixelBox box_in_file(const PixelBox& box, int orientation, int64_t file_height,
     std::swap(in.top, in.left);
     std::swap(in.height, in.width);
   }
-  const bool mirrored =
-      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-  const bool upside_down =
-      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+  const bool mirrored = is_mirrored(orientation);
+  const bool upside_down = is_upside_down(orientation);
   if (mirrored) in.left = file_width - in.left - in.width;
   if (upside_down) in.top = file_height - in.top - in.height;
   return in;
+}
+
+EdgeBox box_upright(EdgeBox box, int orientation, int64_t file_height, int64_t file_width) {
+  if (is_mirrored(orientation)) box.left = static_cast<double>(file_width) - box.left - box.width;
+  if (is_upside_down(orientation))
+    box.top = static_cast<double>(file_height) - box.top - box.height;
+  if (swaps_axes(orientation)) {
+    std::swap(box.top, box.left);
+    std::swap(box.height, box.width);
+  }
+  return box;
 }
 
 void make_grey(Pixels& pixels) {
@@ -74,15 +93,15 @@ void make_colour(Pixels& pixels) {
 }
 
 Tensor to_planes(const Pixels& pixels, bool reversed) {
-  const auto n = static_cast<size_t>(pixels.channels);
   const auto count = static_cast<size_t>(pixels.height * pixels.width);
   Tensor planes =
       Tensor::empty({pixels.channels, pixels.height, pixels.width}, {.dtype = DType::u8});
   auto* out = planes.impl()->as<uint8_t>();
-  for (size_t c = 0; c < n; ++c) {
-    const uint8_t* from = pixels.values.data() + (reversed ? n - 1 - c : c);
-    for (size_t i = 0; i < count; ++i) out[c * count + i] = from[i * n];
-  }
+  if (pixels.channels == 3)
+    split_pixels3(pixels.values.data(), out + (reversed ? 2 : 0) * count, out + count,
+                  out + (reversed ? 0 : 2) * count, count);
+  else
+    std::ranges::copy(pixels.values, out);
   return planes;
 }
 

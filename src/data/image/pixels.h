@@ -40,6 +40,17 @@ Pixels upright(const Pixels& pixels, int orientation);
 /// Where in the file's pixels, of this size, a box of the upright picture lies.
 PixelBox box_in_file(const PixelBox& box, int orientation, int64_t file_height, int64_t file_width);
 
+/// The same for edges between pixels.
+struct EdgeBox {
+  double top = 0;
+  double left = 0;
+  double height = 0;
+  double width = 0;
+};
+
+/// Where in the upright picture a box of the file's pixels, of this size, lies.
+EdgeBox box_upright(EdgeBox box, int orientation, int64_t file_height, int64_t file_width);
+
 /// Three channels become one, L = (19595 R + 38470 G + 7471 B + 32768) >> 16 (ITU-R BT.601, in
 /// Pillow's integers).
 void make_grey(Pixels& pixels);

@@ -12,28 +12,30 @@ namespace thalweg::data {
 namespace {
 
 struct RecordCorpusState {
-  RecordCorpusState(std::unique_ptr<ByteSource> bytes, const std::string& index,
+  RecordCorpusState(std::unique_ptr<ByteSource> bytes, const std::string& index_path,
                     const RecordImageOptions& options)
       : source(std::move(bytes)),
-        index(*source, index),
+        index(std::make_shared<RecordIndex>(*source, index_path)),
         reader(options.image),
+        label(options.image.label),
         labels(options.labels),
         classes(options.image.classes),
-        log(options.image.max_errors) {}
+        log(std::make_shared<ProblemLog>(options.image.max_errors)) {}
 
-  std::unique_ptr<ByteSource> source;
-  RecordIndex index;
+  std::shared_ptr<const ByteSource> source;
+  std::shared_ptr<RecordIndex> index;
   ImageReader reader;
+  std::string label;  // the stream's name
   int64_t labels;
   int64_t classes;
-  mutable ProblemLog log;
+  std::shared_ptr<ProblemLog> log;
 };
 
 class RecordChunk final : public Chunk {
  public:
   RecordChunk(std::shared_ptr<const RecordCorpusState> state, const RecordIndex::Chunk& place,
               const Deserializer::Wanted& wanted)
-      : state_(std::move(state)), place_(place), offsets_(state_->index.offsets(place)) {
+      : state_(std::move(state)), place_(place), offsets_(state_->index->offsets(place)) {
     bytes_.resize(place.bytes);
     state_->source->read_at(place.offset, std::as_writable_bytes(std::span(bytes_)));
     bad_.resize(offsets_.size());
@@ -48,7 +50,7 @@ class RecordChunk final : public Chunk {
         take_labels(i, record(i, joined));
       } catch (const Error& error) {
         bad_[i] = true;
-        state_->log.drop(offsets_[i], error.what());
+        state_->log->drop(offsets_[i], error.what());
       }
     }
   }
@@ -69,7 +71,7 @@ class RecordChunk final : public Chunk {
     const auto i = static_cast<size_t>(sequence);
     if (stream == 0) {
       std::string joined;
-      return state_->reader.read(offsets_[i], where(sequence), draw, state_->log,
+      return state_->reader.read(offsets_[i], where(sequence), draw, *state_->log,
                                  [&] { return record(i, joined).content; });
     }
     StreamValues label;
@@ -110,9 +112,9 @@ class RecordChunk final : public Chunk {
               state_->classes - 1, label);
     }
     if (std::abs(label) >= kExact) {
-      state_->log.warn(offsets_[i], fmt::format("recordio: label {} may have been rounded when it "
-                                                "was stored as f32; {}",
-                                                label, where));
+      state_->log->warn(offsets_[i], fmt::format("recordio: label {} may have been rounded when it "
+                                                 "was stored as f32; {}",
+                                                 label, where));
     }
     classes_[i] = static_cast<int64_t>(label);
   }
@@ -130,32 +132,42 @@ class RecordCorpus final : public Deserializer {
  public:
   RecordCorpus(std::unique_ptr<ByteSource> source, const std::string& index,
                const RecordImageOptions& options)
-      : state_(std::make_shared<RecordCorpusState>(std::move(source), index, options)) {
+      : RecordCorpus(RecordCorpusState(std::move(source), index, options)) {
     if (options.labels < 0) fail_invalid("recordio: {} labels", options.labels);
-    streams_ = {state_->reader.stream(), {"label", DType::i64, {}, false, {}}};
-    if (options.labels > 0) streams_[1] = {"label", DType::f32, {options.labels}, false, {}};
+  }
+  explicit RecordCorpus(RecordCorpusState state)
+      : state_(std::make_shared<RecordCorpusState>(std::move(state))) {
+    streams_ = {state_->reader.stream(), {state_->label, DType::i64, {}, false, {}}};
+    if (state_->labels > 0) streams_[1] = {state_->label, DType::f32, {state_->labels}, false, {}};
   }
 
   std::string name() const override { return state_->source->name(); }
   const std::vector<StreamInfo>& streams() const override { return streams_; }
-  void limit_chunks(size_t bytes) override { state_->index.limit_chunks(bytes); }
-  bool has_chunk(int64_t chunk) const override { return state_->index.has_chunk(chunk); }
-  int64_t chunks() const override { return state_->index.chunks(); }
+  void limit_chunks(size_t bytes) override { state_->index->limit_chunks(bytes); }
+  bool has_chunk(int64_t chunk) const override { return state_->index->has_chunk(chunk); }
+  int64_t chunks() const override { return state_->index->chunks(); }
   ChunkInfo chunk(int64_t chunk) const override {
-    const RecordIndex::Chunk place = state_->index.chunk(chunk);
+    const RecordIndex::Chunk place = state_->index->chunk(chunk);
     const size_t per_record = 16 + 4 * static_cast<size_t>(state_->labels);
     return {place.count, place.bytes + static_cast<size_t>(place.count) * per_record, 0};
   }
   std::shared_ptr<const Chunk> load(int64_t chunk, const Wanted& wanted) const override {
-    return std::make_shared<RecordChunk>(state_, state_->index.chunk(chunk), wanted);
+    return std::make_shared<RecordChunk>(state_, state_->index->chunk(chunk), wanted);
   }
   KeyKind key_kind() const override {
-    return state_->index.has_keys() ? KeyKind::number : KeyKind::position;
+    return state_->index->has_keys() ? KeyKind::number : KeyKind::position;
   }
   SequenceKey key(int64_t chunk, int64_t sequence) const override {
-    return state_->index.key(state_->index.chunk(chunk).first + sequence);
+    return state_->index->key(state_->index->chunk(chunk).first + sequence);
   }
-  ReadProblems problems() const override { return state_->log.problems(); }
+  ReadProblems problems() const override { return state_->log->problems(); }
+
+  std::shared_ptr<Deserializer> absorb(size_t stream, const std::vector<ReadStep>& steps,
+                                       size_t* taken) const override {
+    RecordCorpusState state = *state_;
+    *taken = stream == 0 ? state.reader.absorb(steps) : 0;
+    return *taken > 0 ? std::make_shared<RecordCorpus>(std::move(state)) : nullptr;
+  }
 
  private:
   std::shared_ptr<RecordCorpusState> state_;

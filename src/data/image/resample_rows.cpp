@@ -47,6 +47,16 @@ void BlendRowsF32(const float* const* rows, const float* weights, size_t taps, f
 
 void BlendPixels3(const float* in, const int32_t* first, const float* weights, size_t taps,
                   float* out, size_t n) {
+#if HWY_TARGET == HWY_SCALAR
+  for (size_t i = 0; i < n; ++i) {
+    const float* from = in + 3 * static_cast<size_t>(first[i]);
+    for (size_t c = 0; c < 3; ++c) {
+      float sum = 0;
+      for (size_t k = 0; k < taps; ++k) sum += from[3 * k + c] * weights[i * taps + k];
+      out[3 * i + c] = sum;
+    }
+  }
+#else
   const hn::FixedTag<float, 4> d;
   for (size_t i = 0; i < n; ++i) {
     const float* from = in + 3 * static_cast<size_t>(first[i]);
@@ -56,6 +66,7 @@ void BlendPixels3(const float* in, const int32_t* first, const float* weights, s
       sum = hn::MulAdd(hn::LoadU(d, from + 3 * k), hn::Set(d, weight[k]), sum);
     hn::StoreU(sum, d, out + 3 * i);
   }
+#endif
 }
 
 void RoundToU8(const float* in, uint8_t* out, size_t n) {

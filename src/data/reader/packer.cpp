@@ -61,15 +61,17 @@ Tensor on_grid(const Tensor& rows, const Shape& grid) {
 }  // namespace
 
 Packer::Packer(const std::vector<StreamInfo>& streams, const MinibatchSourceOptions& options,
-               uint64_t seed)
+               uint64_t seed, const AbsorbedSteps& absorbed)
     : inputs_(streams),
       packing_(options.packing),
       truncation_(options.truncation),
-      read_seed_(derive_seed(seed, 0)) {
+      seed_(derive_seed(seed, 1)) {
   check_transforms(streams, options.transforms);
   auto outputs = std::make_shared<std::vector<StreamInfo>>();
   for (const StreamInfo& stream : streams) {
-    steps_.emplace_back(stream, options.transforms, derive_seed(seed, 1));
+    steps_.emplace_back(stream, options.transforms, seed_);
+    if (const auto taken = absorbed.find(stream.name); taken != absorbed.end())
+      steps_.back().skip(taken->second);
     outputs->push_back(steps_.back().output(stream));
   }
   outputs_ = std::move(outputs);
@@ -82,8 +84,7 @@ Minibatch Packer::make(const Plan& plan, SourceCounters& counters) const {
   std::vector<std::vector<StreamValues>> values(streams);
   for (std::vector<StreamValues>& column : values) column.reserve(plan.items.size());
   for (const PlanItem& item : plan.items) {
-    if (read_all(item, {item.drawn.key, item.drawn.sweep, read_seed_}, values))
-      items.push_back(&item);
+    if (read_all(item, {item.drawn.key, item.drawn.sweep, seed_}, values)) items.push_back(&item);
   }
   std::vector<StreamBatch> batches;
   for (size_t s = 0; s < streams; ++s)

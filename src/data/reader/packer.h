@@ -2,6 +2,7 @@
 
 #include <thalweg/data/minibatch_source.h>
 
+#include "data/reader/absorb.h"
 #include "data/reader/planner.h"
 #include "data/reader/stream_steps.h"
 
@@ -11,7 +12,7 @@ namespace thalweg::data {
 class Packer {
  public:
   Packer(const std::vector<StreamInfo>& streams, const MinibatchSourceOptions& options,
-         uint64_t seed);
+         uint64_t seed, const AbsorbedSteps& absorbed = {});
 
   /// The streams of minibatches.
   const std::vector<StreamInfo>& streams() const { return *outputs_; }
@@ -28,7 +29,7 @@ class Packer {
   std::vector<StreamSteps> steps_;  // of each stream
   Packing packing_;
   int64_t truncation_;
-  uint64_t read_seed_;
+  uint64_t seed_;  // of transforms, also those that are part of reading
 };
 
 /// Where a sequence's samples, or a part of them, come to lie among the rows of a tensor.

@@ -13,6 +13,9 @@ class StreamSteps {
   StreamSteps(const StreamInfo& stream, const std::vector<StreamTransform>& transforms,
               uint64_t seed);
 
+  /// Leaves out the first `n`, which were done when the stream was read.
+  void skip(size_t n) { steps_.erase(steps_.begin(), steps_.begin() + static_cast<ptrdiff_t>(n)); }
+
   bool empty() const { return steps_.empty(); }
   /// The stream after them; a size that still differs by sequence is -1.
   StreamInfo output(const StreamInfo& stream) const;
