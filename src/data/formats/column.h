@@ -2,19 +2,20 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
 
+#include "data/pages.h"
+
 namespace thalweg::data {
 
-/// Numbers one after another that grow without being set to 0 first, and move with realloc.
+/// Numbers one after another that grow without being set to 0 first; see resize_pages.
 template <typename T>
 class Column {
  public:
   Column() = default;
-  ~Column() { std::free(data_); }
+  ~Column() { resize_pages(data_, bytes(), 0); }
   Column(Column&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
@@ -56,10 +57,8 @@ class Column {
     resize_memory(std::max(needed, std::max<size_t>(64, capacity_ + capacity_ / 2)));
   }
   void resize_memory(size_t capacity) {
-    void* moved =
-        capacity > SIZE_MAX / sizeof(T) ? nullptr : std::realloc(data_, capacity * sizeof(T));
-    if (moved == nullptr) throw std::bad_alloc();
-    data_ = static_cast<T*>(moved);
+    if (capacity > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
+    data_ = static_cast<T*>(resize_pages(data_, bytes(), capacity * sizeof(T)));
     capacity_ = capacity;
   }
 

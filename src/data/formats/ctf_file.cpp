@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "data/formats/ctf_compat.h"
 #include "data/formats/decimal.h"
+#include "data/pages.h"
 
 namespace thalweg::data {
 namespace {
@@ -124,7 +125,7 @@ std::shared_ptr<const Chunk> CtfFile::load(const CtfPlace& place, const std::vec
                                            ReadProblems& problems, std::mutex& problems_mutex) {
   const CtfRange& range = place.range;
   const size_t padded = range.size + kDecimalPadding;
-  const auto buffer = std::make_unique_for_overwrite<char[]>(padded);
+  const PageBuffer buffer(padded);
   std::fill(buffer.get() + range.size, buffer.get() + padded, '\n');
   const std::shared_ptr<const ByteSource> from = source();
   from->read_at(range.offset, std::as_writable_bytes(std::span(buffer.get(), range.size)));

@@ -26,10 +26,12 @@ inline size_t chunk_share(size_t limit) { return std::min(limit / 16, kMostChunk
 inline MemoryShares share_memory(size_t limit, const OrderOptions& order, CorpusIndex& index) {
   MemoryShares shares;
   shares.chunk = chunk_share(limit);
+  // What malloc and the lists of places take besides.
+  const size_t reserve = limit / 8;
   if (!order.randomize && !order.cumulative) {
     shares.chunks = limit / 2;
   } else {
-    shares.chunks = limit / 8 * 7;
+    shares.chunks = limit / 4 * 3;
     const size_t room = shares.chunks - shares.chunk;
     const size_t all = index.bytes();
     if (order.shuffle == Shuffle::cntk && !order.cumulative) {
@@ -41,7 +43,7 @@ inline MemoryShares share_memory(size_t limit, const OrderOptions& order, Corpus
       shares.window = (room - shares.chunk) / 2;
     }
   }
-  shares.batches = limit - shares.chunks;
+  shares.batches = limit - reserve - shares.chunks;
   return shares;
 }
 
