@@ -99,7 +99,13 @@ std::string explain_program(const Program& program) {
       memory.peak ? static_cast<double>(memory.bytes) / static_cast<double>(memory.peak) : 1.0,
       memory.peak, memory.in_place);
   for (const std::string& note : graph.notes) text += "  " + note + "\n";
-  for (size_t i = 0; i < graph.records.size(); ++i) text += record_text(graph, graph.records[i], i);
+  const auto times = static_cast<double>(program.measured());
+  for (size_t i = 0; i < graph.records.size(); ++i) {
+    std::string line = record_text(graph, graph.records[i], i);
+    if (!line.empty() && times > 0)
+      line.insert(0, fmt::format("{:>10.3f} us", program.seconds()[i] * 1e6 / times));
+    text += line;
+  }
   return text;
 }
 

@@ -9,6 +9,16 @@
 #include "graph/plan_text.h"
 #include "graph/program.h"
 #include "graph/signature.h"
+#include "graph/tape.h"
+
+namespace thalweg {
+namespace {
+std::atomic<uint64_t> g_epoch{0};
+}
+
+void invalidate_plans() noexcept { g_epoch.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace thalweg
 
 namespace thalweg::detail {
 namespace {
@@ -18,6 +28,16 @@ namespace {
 constexpr int kMostTraces = 6;
 // A plan that never lasts is not worth making.
 constexpr int kMostPlans = 8;
+
+// Runs the body; what it gives back loses the history that was recorded inside.
+void run_body(FunctionRef<void(std::vector<Tensor>&)> body, std::vector<Tensor>& results) {
+  const uint64_t first = Segment::next_serial();
+  body(results);
+  for (const Tensor& r : results) {
+    if (r.defined() && r.impl()->is_recorded() && segment_of(*r.impl())->serial() >= first)
+      r.impl()->segment.reset();
+  }
+}
 
 }  // namespace
 
@@ -39,6 +59,13 @@ class Planner::State {
     int plans = 0;
     int64_t replays = 0;  // of the program
     uint64_t used = 0;
+    uint64_t epoch = g_epoch.load(std::memory_order_relaxed);
+
+    void forget() {
+      program.reset();
+      last.reset();
+      traces = 0;
+    }
   };
 
   Entry& entry();
@@ -75,6 +102,11 @@ Planner::State::Entry& Planner::State::entry() {
 }
 
 bool Planner::State::can_replay(Entry& e) {
+  if (const uint64_t now = g_epoch.load(std::memory_order_relaxed); e.epoch != now) [[unlikely]] {
+    e.forget();
+    e.given_up = false;
+    e.epoch = now;
+  }
   if (!e.program) return false;
   const char* refusal = e.program->refusal(arguments.tensors);
   if (!refusal) return true;
@@ -82,18 +114,13 @@ bool Planner::State::can_replay(Entry& e) {
   // What was planned and replayed a lot was worth it.
   if (e.plans >= kMostPlans && e.replays < 16) e.given_up = true;
   if (e.replays >= 16) e.plans = 0;
-  e.program.reset();
-  e.last.reset();
-  e.traces = 0;
+  e.forget();
   return false;
 }
 
 void Planner::State::trace(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body) {
   auto trace = std::make_unique<Trace>(arguments.tensors);
-  body(results);
-  for (const Tensor& r : results) {
-    if (r.defined()) r.impl()->segment.reset();
-  }
+  run_body(body, results);
   trace->finish(results);
   learn(e, std::move(trace));
 }
@@ -108,6 +135,7 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
       run_passes(graph);
       trace.reset();
       e.program = std::make_unique<Program>(std::move(graph));
+      if (options.measure) e.program->measure();
       e.last.reset();
       e.replays = 0;
       ++e.plans;
@@ -163,10 +191,7 @@ std::span<Tensor> Planner::call(FunctionRef<void(std::vector<Tensor>&)> body) {
     ++s.counts.replayed;
   } else if (e.given_up) {
     ++s.counts.eager;
-    body(s.results);
-    for (const Tensor& r : s.results) {
-      if (r.defined()) r.impl()->segment.reset();
-    }
+    run_body(body, s.results);
   } else {
     ++s.counts.traced;
     s.trace(e, body);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstring>
 
+#include <thalweg/base/clock.h>
+
 #include "base/fail.h"
 #include "graph/backward.h"
 #include "graph/leaf.h"
@@ -244,17 +246,35 @@ void Program::replay(std::span<const TensorImpl* const> arguments, std::span<Ten
   bind_arguments(arguments);
   for (Slot& slot : gradient_slots_) bind_gradient(slot);
   bind_results();
-  for (size_t i = 0; i < steps_.size();) {
-    const Step& step = steps_[i];
-    if (!step.run) [[unlikely]] {
-      i = run_other(i);
-      continue;
-    }
-    step.run(step.context);
-    for (uint32_t b = 0; b < step.bumps; ++b) bumps_[step.first_bump + b]->bump_version();
-    ++i;
-  }
+  seconds_.empty() ? run_steps() : run_steps_measured();
   give_results(arguments, results);
+}
+
+// Runs it; the number of the next one.
+inline size_t Program::run_step(size_t i) {
+  const Step& step = steps_[i];
+  if (!step.run) [[unlikely]]
+    return run_other(i);
+  step.run(step.context);
+  for (uint32_t b = 0; b < step.bumps; ++b) bumps_[step.first_bump + b]->bump_version();
+  return i + 1;
+}
+
+void Program::run_steps() {
+  for (size_t i = 0; i < steps_.size();) i = run_step(i);
+}
+
+void Program::run_steps_measured() {
+  const Stopwatch watch;
+  double last = 0;
+  for (size_t i = 0; i < steps_.size();) {
+    const size_t next = run_step(i);
+    const double now = watch.seconds();
+    seconds_[i] += now - last;
+    last = now;
+    i = next;
+  }
+  ++measured_;
 }
 
 // A step without a kernel; the number of the next one.

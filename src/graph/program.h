@@ -22,6 +22,12 @@ class Program {
   /// Runs it. Throws what a kernel or the host's work throws.
   void replay(std::span<const TensorImpl* const> arguments, std::span<Tensor> results);
 
+  /// From now on replays note how long each record takes.
+  void measure() { seconds_.assign(steps_.size(), 0); }
+  /// Of all measured replays, for each record; empty without measure().
+  std::span<const double> seconds() const { return seconds_; }
+  int64_t measured() const { return measured_; }
+
   size_t result_count() const { return graph_.results.size(); }
   const PlanGraph& graph() const { return graph_; }
   const MemoryPlan& memory() const { return memory_; }
@@ -52,6 +58,9 @@ class Program {
   void bind_gradient(Slot& slot);
   void bind_results();
   void give_results(std::span<const TensorImpl* const> arguments, std::span<Tensor> results);
+  void run_steps();
+  void run_steps_measured();
+  size_t run_step(size_t step);
   size_t run_other(size_t step);
   void run_draw(const PlanRecord& record);
   void run_backward(const PlanRecord& record) const;
@@ -68,6 +77,8 @@ class Program {
   std::vector<TensorImpl*> outputs_;
   std::vector<Step> steps_;
   std::vector<Storage*> bumps_;
+  std::vector<double> seconds_;
+  int64_t measured_ = 0;
   std::vector<uint64_t> written_externals_;  // ids
   struct Guard {                             // of an external tensor
     uint64_t storage;

@@ -53,7 +53,12 @@ namespace thalweg {
 
 struct PlanOptions {
   int64_t signatures = 8;  ///< so many are kept; the one longest unused goes
+  bool measure = false;    ///< time each record of replays, for explain()
 };
+
+/// Makes all functions plan anew: something changed that plans cannot see, such as a variable that
+/// a function captured.
+THALWEG_API void invalidate_plans() noexcept;
 
 /// Counts of a planned function's calls.
 struct PlanCounts {
