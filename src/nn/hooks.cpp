@@ -1,3 +1,4 @@
+#include <thalweg/graph/plan.h>
 #include <thalweg/nn/hooks.h>
 #include <thalweg/ops/call.h>
 
@@ -19,12 +20,14 @@ Tensor HookList::run(Module& module, std::span<const Tensor> inputs, FunctionRef
 }
 
 uint64_t HookList::add(PreHook before, Hook after) {
+  invalidate_plans();  // that know of no hooks
   entries_.push_back(
       std::make_shared<const Entry>(Entry{next_id_, std::move(before), std::move(after)}));
   return next_id_++;
 }
 
 void HookList::remove(uint64_t id) {
+  invalidate_plans();  // what could not be planned for hooks perhaps can now
   std::erase_if(entries_, [id](const auto& entry) { return entry->id == id; });
 }
 

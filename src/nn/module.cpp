@@ -6,6 +6,7 @@
 
 #include <thalweg/base/philox.h>
 #include <thalweg/base/random.h>
+#include <thalweg/graph/plan.h>
 #include <thalweg/nn/module.h>
 
 #include "base/fail.h"
@@ -128,6 +129,33 @@ HookHandle Module::add_pre_hook(PreHook hook) {
 HookHandle Module::add_hook(Hook hook) {
   if (!hooks_) hooks_ = std::make_shared<HookList>();
   return HookHandle(hooks_, hooks_->add(nullptr, std::move(hook)));
+}
+
+void Module::hybridize() {
+  apply([](Module& module) {
+    module.plans_.planner = std::make_shared<thalweg::detail::Planner>(PlanOptions{});
+  });
+}
+
+void Module::unhybridize() {
+  apply([](Module& module) { module.plans_.planner.reset(); });
+}
+
+std::string Module::explain_plan() const {
+  if (!plans_.planner) return "not hybridized\n";
+  return plans_.planner->explain();
+}
+
+Tensor Module::planned_forward(const Tensor& x) {
+  const auto planner = plans_.planner;  // forward() may drop it
+  if (!planner->enter()) return forward(x);
+  struct Leave {
+    thalweg::detail::Planner& planner;
+    ~Leave() { planner.leave(); }
+  } const leave{*planner};
+  thalweg::detail::add_argument(planner->arguments(), x);
+  return std::move(
+      planner->call([&](std::vector<Tensor>& results) { results.push_back(forward(x)); })[0]);
 }
 
 std::ostream& operator<<(std::ostream& out, Module& module) { return out << module.describe(); }

@@ -41,6 +41,10 @@
 #include <thalweg/nn/hooks.h>
 #include <thalweg/nn/parameter.h>
 
+namespace thalweg::detail {
+class Planner;
+}
+
 namespace thalweg::nn {
 
 class Module;
@@ -111,6 +115,20 @@ class CallFrame {
 
 // Tells `error` in which layer it happened.
 THALWEG_API void set_place(Error& error);
+
+// The plans of one module's function; a copy of the module has none.
+struct ModulePlans {
+  std::shared_ptr<thalweg::detail::Planner> planner;
+
+  ModulePlans() = default;
+  ModulePlans(const ModulePlans&) {}
+  ModulePlans(ModulePlans&&) noexcept = default;
+  ModulePlans& operator=(const ModulePlans&) {
+    planner.reset();
+    return *this;
+  }
+  ModulePlans& operator=(ModulePlans&&) noexcept = default;
+};
 }  // namespace detail
 
 class THALWEG_API Module {
@@ -119,7 +137,7 @@ class THALWEG_API Module {
 
   /// Runs forward(x). An Error from inside names the module: `..., in mlp.2 (Dense)`.
   Tensor operator()(const Tensor& x) {
-    return run([&] { return forward(x); }, x);
+    return run([&] { return plans_.planner ? planned_forward(x) : forward(x); }, x);
   }
 
   /// Lists the module's parts.
@@ -138,6 +156,16 @@ class THALWEG_API Module {
   /// Makes the first values; `init` is for parameters that have no initializer of their own (of the
   /// layers here, the weights).
   void initialize(const init::Initializer& init = init::xavier(), InitializeOptions options = {});
+
+  /// From now on calls with one tensor, of this module and those below, are replayed as plans where
+  /// nothing is recorded: see thalweg/graph/plan.h, also for what is left out. Inside a Record
+  /// scope they run as ever; for training, plan the whole step. Calling it again drops what was
+  /// planned; copies of the module are not planned.
+  void hybridize();
+  /// Undoes it.
+  void unhybridize();
+  /// What was planned for each signature of this module; see Planned::explain.
+  std::string explain_plan() const;
 
   void zero_grad() { parameters().zero_grad(); }
   /// No gradients for its parameters; unfreeze() undoes it.
@@ -183,7 +211,10 @@ class THALWEG_API Module {
   }
 
  private:
+  Tensor planned_forward(const Tensor& x);
+
   std::shared_ptr<HookList> hooks_;
+  detail::ModulePlans plans_;
 };
 
 /// The net as text, as describe() gives it.
