@@ -65,7 +65,9 @@ Session::State::State(nn::Module& net, LossFunction loss, Trainer& trainer,
       trainer(trainer),
       loader(loader),
       options(std::move(session_options)),
-      step_function(options.step ? options.step : eager_step(net, this->loss, trainer)),
+      step_function(options.step   ? options.step
+                    : options.plan ? StepFunction(PlannedStep(net, this->loss, trainer))
+                                   : eager_step(net, this->loss, trainer)),
       train_metrics(fresh_metrics(options.metrics)),
       test_metrics(fresh_metrics(options.metrics)),
       name("training"),

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include <thalweg/base/signal.h>
-#include <thalweg/graph/autograd.h>
 
 #include "base/fail.h"
 #include "train/session_state.h"
@@ -21,21 +20,6 @@ std::string names_of(const Figures& figures) {
 }
 
 }  // namespace
-
-StepFunction eager_step(nn::Module& net, LossFunction loss, Trainer& trainer) {
-  return [&net, loss = std::move(loss), &trainer](const data::Batch& batch) {
-    StepOutcome outcome;
-    {
-      const Record record;
-      outcome.output = net(batch.data);
-      outcome.loss = loss(outcome.output, batch);
-    }
-    outcome.loss.backward();
-    // A loss without dimensions is the mean already.
-    outcome.updated = trainer.step(outcome.loss.dims() == 0 ? 1 : batch.size);
-    return outcome;
-  };
-}
 
 EndReason Session::State::train(Session& session) {
   const StopRequest stop;

@@ -8,8 +8,7 @@
 #include <thalweg/nn/basic.h>
 #include <thalweg/nn/dense.h>
 #include <thalweg/nn/sequential.h>
-#include <thalweg/ops/pointwise.h>
-#include <thalweg/ops/reduce.h>
+#include <thalweg/ops/softmax.h>
 
 namespace thalweg::train {
 namespace {
@@ -45,12 +44,7 @@ data::DataLoader train_loader(const SmallRunOptions& options) {
 }
 
 Tensor loss_of(const Tensor& logits, const data::Batch& batch) {
-  const auto labels = batch.label.to_vector<int64_t>();
-  std::vector<float> rows;
-  for (const int64_t label : labels)
-    for (int64_t c = 0; c < kClasses; ++c) rows.push_back(c == label ? 1.f : 0.f);
-  const Tensor one_hot = Tensor::of(rows, {batch.size, kClasses});
-  return logsumexp(logits, {1}) - sum(logits * one_hot, {1});
+  return softmax_cross_entropy(logits, batch.label);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <thalweg/base/file.h>
 #include <thalweg/base/log.h>
 #include <thalweg/base/philox.h>
+#include <thalweg/ops/softmax.h>
 
 #include "base/expect_error.h"
 #include "base/temp_dir.h"
@@ -72,6 +73,32 @@ TEST(Session, LearnsAndRecordsWhatItDid) {
 
 TEST(Session, GivesTheSameBitsForAnyNumberOfWorkers) {
   EXPECT_EQ(uninterrupted(), uninterrupted({.workers = 2}));
+}
+
+TEST(Session, PlansItsStepsWithTheBitsOfEagerOnes) {
+  const auto eagerly = [](SessionOptions& o) { o.plan = false; };
+  EXPECT_EQ(uninterrupted({.epochs = 6}), uninterrupted({.epochs = 6, .change = eagerly}));
+}
+
+TEST(PlannedStep, ReplaysBatchesOfEachSizeAndSaysSo) {
+  SmallRun run;
+  const PlannedStep step(
+      run.net(),
+      [](const Tensor& logits, const data::Batch& batch) {
+        return softmax_cross_entropy(logits, batch.label);
+      },
+      run.trainer());
+  for (int i = 0; i < 8; ++i) {
+    for (const int64_t size : {8, 2}) {
+      data::Batch batch;
+      batch.data = Tensor::full({size, 6}, 0.1 * i);
+      batch.label = Tensor::zeros({size}, {.dtype = DType::i64});
+      batch.size = size;
+      EXPECT_TRUE(step(batch).updated);
+    }
+  }
+  EXPECT_EQ(run.trainer().steps(), 16);
+  EXPECT_NE(step.explain().find("2 plans made"), std::string::npos) << step.explain();
 }
 
 // A limit of steps that ends with a checkpoint, in place of a kill: any step, quickly.

@@ -42,8 +42,23 @@ struct StepOutcome {
 /// One step of training on a batch: forward, backward, update.
 using StepFunction = std::function<StepOutcome(const data::Batch& batch)>;
 
-/// The step that a session takes by default, op by op.
+/// A step op by op.
 THALWEG_API StepFunction eager_step(nn::Module& net, LossFunction loss, Trainer& trainer);
+
+/// The same steps as plans, one for each size of a batch, with the bits of eager_step: see
+/// thalweg/graph/plan.h for what is replayed and what runs eagerly. A handle; net and trainer
+/// outlive it.
+class THALWEG_API PlannedStep {
+ public:
+  PlannedStep(nn::Module& net, LossFunction loss, Trainer& trainer);
+  StepOutcome operator()(const data::Batch& batch) const;
+  /// See Planned::explain.
+  std::string explain() const;
+
+ private:
+  class State;
+  std::shared_ptr<State> state_;
+};
 
 /// Whether a figure is to grow or to shrink.
 enum class Better : uint8_t { derived, greater, less };
@@ -95,7 +110,8 @@ struct SessionOptions {
   ProgressOptions progress = {};
   /// The command that goes on, shown when a signal stops the run; {} stands for the folder.
   std::string resume_command = {};
-  StepFunction step = {};  ///< in place of eager_step
+  bool plan = true;  ///< PlannedStep, which leaves out what `loss` does besides; else eager_step
+  StepFunction step = {};  ///< in place of both
   std::vector<std::shared_ptr<Callback>> callbacks = {};
   /// Completes the report before it is written: net, settings, confusion, ...
   std::function<void(ReportData&)> complete_report = {};
