@@ -125,6 +125,7 @@ class CommandLine {
     command->add_option("RECIPE", summary_.recipe, "Name or file of a recipe, or a run's folder")
         ->required();
     add_overrides(command, summary_.overrides);
+    command->add_flag("--plan", summary_.plan, "Show the plan of a training step as well");
   }
 
   static void add_data_files(CLI::App* command, DataFileOptions& options) {

@@ -47,6 +47,7 @@ struct PredictOptions {
 struct SummaryOptions {
   std::string recipe;
   std::vector<std::string> overrides;
+  bool plan = false;
 };
 
 /// How data files are to be read.

@@ -46,6 +46,7 @@ train::SessionOptions session_options(const Recipe& recipe, data::DataLoader& te
                          .keep_last = recipe.checkpoints.keep,
                          .keep_best = recipe.checkpoints.keep_best};
   options.stop_at_nan = recipe.train.stop_at_nan;
+  options.plan = recipe.train.plan;
   return options;
 }
 

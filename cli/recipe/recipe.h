@@ -43,6 +43,7 @@ struct TrainTable {
   double clip_norm = 0;
   double clip_value = 0;
   bool stop_at_nan = true;
+  bool plan = true;
 };
 
 struct EarlyStoppingTable {

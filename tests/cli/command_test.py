@@ -52,6 +52,12 @@ class Recipes(ProgramTest):
             with self.subTest(name=name):
                 self.assertIn("Dense", self.succeed("summary", name))
 
+    def test_summary_shows_the_plan_of_a_step(self):
+        text = self.succeed("summary", "spirals-mlp", "--plan")
+        self.assertRegex(text, r"8 calls: [1-9] replayed, \d traced, 0 eager; 1 plans made")
+        self.assertRegex(text, r"temporaries in \d+ bytes, 1\.\d+ times the \d+ that live at once")
+        self.assertRegex(text, r"linear\(argument0 f32 .* blocked; passed over: onednn")
+
     def test_the_reference_page_is_what_the_program_knows(self):
         self.assertEqual((ROOT / "docs/recipe.md").read_text(encoding="utf-8"), self.succeed("train", "--keys"))
 
