@@ -4,7 +4,9 @@
 
 namespace thalweg::bench {
 
-std::vector<Line> run_lenet() {
+namespace {
+
+std::vector<Line> run(bool planned) {
   manual_seed(7);
   constexpr int64_t kBatch = 64;
   nn::Sequential net{nn::Conv2D(6, {.kernel = 5, .padding = 2, .activation = nn::relu}),
@@ -21,7 +23,7 @@ std::vector<Line> run_lenet() {
   net(x);
   check(net.parameters().element_count() == 61706, "LeNet has 61,706 parameters");
   train::Trainer trainer(net.parameters(), optim::SGD({.learning_rate = 0.01, .momentum = 0.9}));
-  const auto step = [&] {
+  const auto eager = [&] {
     Tensor loss;
     {
       const Record record;
@@ -31,11 +33,20 @@ std::vector<Line> run_lenet() {
     trainer.step(kBatch);
     return loss;
   };
+  auto replayed = plan(eager);
+  const auto step = [&] { return planned ? replayed() : eager(); };
   const float first = mean(step()).item<float>();
   for (int i = 0; i < 30; ++i) step();
   check(mean(step()).item<float>() < first, "the loss does not fall");
   const double seconds = best_seconds([&] { step(); }, 20);
-  return {{"lenet", "", {{"step_ms", seconds * 1e3}, {"items_s", kBatch / seconds}}}};
+  return {{planned ? "lenet_plan" : "lenet",
+           "",
+           {{"step_ms", seconds * 1e3}, {"items_s", kBatch / seconds}}}};
 }
+
+}  // namespace
+
+std::vector<Line> run_lenet() { return run(false); }
+std::vector<Line> run_lenet_plan() { return run(true); }
 
 }  // namespace thalweg::bench

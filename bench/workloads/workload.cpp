@@ -23,7 +23,9 @@ constexpr Workload kWorkloads[] = {
     {"loader", "60,000 x 784 f32 in memory, shuffled, batch 128", run_loader},
     {"source", "the same from a minibatch source, against a bare gather", run_source},
     {"lenet", "a training step of LeNet on 64 images", run_lenet},
+    {"lenet_plan", "the same as a plan", run_lenet_plan},
     {"mlp", "an epoch of a 784-64-64-10 net on Fashion-MNIST, batch 64", run_mlp},
+    {"mlp_plan", "the same as a plan", run_mlp_plan},
 };
 
 }  // namespace

@@ -58,7 +58,9 @@ std::vector<Line> run_add1();
 std::vector<Line> run_step444();
 std::vector<Line> run_step444_plan();
 std::vector<Line> run_mlp();
+std::vector<Line> run_mlp_plan();
 std::vector<Line> run_lenet();
+std::vector<Line> run_lenet_plan();
 std::vector<Line> run_loader();
 std::vector<Line> run_source();
 
