@@ -136,9 +136,8 @@ class Composite final : public Deserializer {
       std::vector<Partner> partners;
       const int64_t first = index(0).first_sequence(chunk);
       for (int64_t s = 0; s < index(0).chunk(chunk).sequences; ++s) {
-        const bool is_wanted = wanted.empty() || wanted[static_cast<size_t>(s)];
-        const Place place = is_wanted ? partner_of(p, chunk, first, s) : Place{-1, 0};
-        partners.push_back({is_wanted ? by_number.at(place.chunk) : nullptr, place.sequence});
+        const Place place = partner_of(p, chunk, first, s);
+        partners.push_back({by_number.at(place.chunk), place.sequence});
       }
       joined->add(std::move(chunks), std::move(partners));
     }
@@ -146,8 +145,9 @@ class Composite final : public Deserializer {
     return joined;
   }
 
-  // The length of a sequence that is not wanted would need its partners.
-  bool loads_parts() const override { return false; }
+  bool loads_parts() const override {
+    return std::ranges::all_of(parts_, [](const auto& part) { return part->loads_parts(); });
+  }
 
   KeyKind key_kind() const override { return parts_[0]->key_kind(); }
   SequenceKey key(int64_t chunk, int64_t sequence) const override {
@@ -244,17 +244,18 @@ class Composite final : public Deserializer {
     return *place;
   }
 
-  // The chunks of part `p` that have partners of the wanted sequences, and which of theirs.
+  // The chunks of part `p` that have partners, of sequences not wanted too as their lengths are
+  // asked, and which of theirs are wanted.
   std::map<int64_t, Wanted> needed(size_t p, int64_t chunk, const Wanted& wanted) const {
     std::map<int64_t, Wanted> result;
     const int64_t first = index(0).first_sequence(chunk);
     const int64_t count = index(0).chunk(chunk).sequences;
     for (int64_t s = 0; s < count; ++s) {
-      if (!wanted.empty() && !wanted[static_cast<size_t>(s)]) continue;
       const Place place = partner_of(p, chunk, first, s);
       Wanted& part = result[place.chunk];
       if (part.empty()) part.resize(static_cast<size_t>(index(p).chunk(place.chunk).sequences));
-      part[static_cast<size_t>(place.sequence)] = true;
+      if (wanted.empty() || wanted[static_cast<size_t>(s)])
+        part[static_cast<size_t>(place.sequence)] = true;
     }
     return result;
   }

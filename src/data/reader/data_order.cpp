@@ -19,7 +19,7 @@ class DataOrder final : public SweepOrder {
     const ChunkInfo info = index_.chunk(window);
     const int64_t begin = index_.first_sequence(window);
     Window result{begin, begin + info.sequences, {whole_chunk(index_, window)}};
-    if (options_.world_size > 1 && index_.deserializer().loads_parts()) {
+    if (options_.world_size > 1) {
       auto& wanted = result.loads[0].wanted;
       wanted.resize(static_cast<size_t>(info.sequences));
       for (size_t i = 0; i < wanted.size(); ++i)

@@ -53,8 +53,7 @@ class WindowOrder final : public SweepOrder {
     for (size_t i = first; i < last; ++i) result.loads.push_back(whole_chunk(index_, chunks_[i]));
     // What is one window is kept for all sweeps.
     const bool is_all = windows_.size() == 1;
-    if (options_.world_size > 1 && index_.deserializer().loads_parts() && !is_all)
-      want_own(window, result);
+    if (options_.world_size > 1 && !is_all) want_own(window, result);
     return result;
   }
 
