@@ -67,6 +67,16 @@ std::string names_of_formats() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+[[noreturn]] void fail_without_streams(const Format& format, const std::string& path) {
+  std::string hint = "name them, such as F:dense:784";
+  const auto guessed =
+      format.guess_streams == nullptr ? std::vector<StreamSpec>() : format.guess_streams(path);
+  if (!guessed.empty()) hint = "it may have";
+  for (const StreamSpec& spec : guessed) hint += " " + to_string(spec);
+  fail_invalid("format: {} files do not say what streams they have; {}; {}", format.name, path,
+               hint);
+}
+
 }  // namespace
 
 int64_t StreamSpec::dim() const { return element_count(shape); }
@@ -124,11 +134,7 @@ std::shared_ptr<Deserializer> open_corpus(const Format& format, const std::strin
     if (std::ranges::none_of(format.options, [&](const auto& o) { return key == o.name; }))
       fail_invalid("format: {} has no option '{}'", format.name, key);
   }
-  if (format.needs_streams && options.streams.empty())
-    fail_invalid(
-        "format: {} files do not say what streams they have; name them, such as "
-        "F:dense:784",
-        format.name);
+  if (format.needs_streams && options.streams.empty()) fail_without_streams(format, path);
   if (format.joins_files) return format.open(path, options);
   std::vector<std::shared_ptr<Deserializer>> parts;
   for (const std::string& file : expand_path(path)) parts.push_back(format.open(file, options));

@@ -54,7 +54,7 @@ class Inspect(ProgramTest):
 
     def test_usage(self):
         self.write("a.ctf", CTF)
-        self.expect_error(2, "name them, such as F:dense:784", "inspect", "a.ctf")
+        self.expect_error(2, "it may have F:dense:3 L:sparse:3", "inspect", "a.ctf")
         self.expect_error(2, "'F:dense'", "inspect", "a.ctf", "--stream", "F:dense")
         self.expect_error(2, "did you mean 'ctf'?", "inspect", "a.ctf", "--format", "cft")
         self.expect_error(2, "ctf has no option 'x'", "inspect", "a.ctf", *STREAMS, "--option", "x=1")

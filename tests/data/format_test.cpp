@@ -65,8 +65,15 @@ TEST(Formats, AreFoundByNameAndExtension) {
               testing::HasSubstr("does not tell the format"));
   EXPECT_THAT(error_text(ErrorKind::invalid, [] { find_format("a", "ctff"); }),
               testing::HasSubstr("did you mean 'ctf'?"));
-  EXPECT_THAT(error_text(ErrorKind::invalid, [] { open_corpus(find_format("a.ctf"), "a.ctf"); }),
-              testing::HasSubstr("F:dense:784"));
+  const TempDir dir;
+  dir.write("a.ctf", "0 |F 1 2 3 |L 2:1 |# |y 1\n1 |L 17:1 |F 1 2\n");
+  EXPECT_THAT(
+      error_text(ErrorKind::invalid, [&] { open_corpus(find_format("a.ctf"), dir / "a.ctf"); }),
+      testing::EndsWith("it may have F:dense:3 L:sparse:18 y:dense:1"));
+  dir.write("a.ctf", "");
+  EXPECT_THAT(
+      error_text(ErrorKind::invalid, [&] { open_corpus(find_format("a.ctf"), dir / "a.ctf"); }),
+      testing::EndsWith("F:dense:784"));
 }
 
 // A sequence as plain numbers.

@@ -81,6 +81,8 @@ struct Format {
   bool joins_files = false;                      // open() takes a pattern for many files itself
   bool holds_keys = true;                        // else sequences are numbered when written
 
+  /// What streams a file that does not say it seems to have; null: nothing can be said.
+  std::vector<StreamSpec> (*guess_streams)(const std::string& path) = nullptr;
   std::shared_ptr<Deserializer> (*open)(const std::string& path,
                                         const FormatOptions& options) = nullptr;
   std::unique_ptr<SequenceWriter> (*create)(const std::string& path,

@@ -11,6 +11,7 @@
 #include <thalweg/tensor/dtype.h>
 
 #include "base/fail.h"
+#include "data/formats/ctf_guess.h"
 #include "data/formats/format_rows.h"
 
 namespace thalweg::data {
@@ -163,6 +164,7 @@ Format ctf_format() {
   format.write_options = {{"ids", "false: rows without ids, every sequence having one"}};
   format.needs_streams = true;
   format.joins_files = true;
+  format.guess_streams = guess_ctf_streams;
   format.open = open;
   format.create = create;
   return format;
