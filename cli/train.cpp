@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <thalweg/base/file.h>
+#include <thalweg/base/text.h>
 #include <thalweg/thalweg.h>
 
 #include "base/fail.h"
@@ -55,6 +56,19 @@ std::string resume_command(const std::string& command) {
   return command.substr(0, command.find(' ')) + " train --resume {}";
 }
 
+// Where the time went, if the net had to wait for its data.
+void print_waiting(const data::DataLoader& loader, const train::SessionResult& result) {
+  constexpr double kNoticed = 0.1;
+  const std::optional<data::SourceStatistics> data = loader.statistics();
+  if (!data || data->wait_seconds < kNoticed * result.seconds) return;
+  fmt::print(
+      "data    the net waited {} of {} for it: reading and parsing {}, making batches {}, of that "
+      "transforms {}, summed over threads; data.workers = {}\n",
+      format_duration(data->wait_seconds), format_duration(result.seconds),
+      format_duration(data->load_seconds), format_duration(data->make_seconds),
+      format_duration(data->transform_seconds), loader.options().workers);
+}
+
 int print_result(const train::Session& session, const train::SessionResult& result) {
   const train::RunPaths& paths = *session.paths();
   if (result.reason == train::EndReason::signal) return kExitSignal + result.signal;
@@ -90,7 +104,9 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
     session.resume(options.resume);
     write_file(session.paths()->config, config);
   }
-  return print_result(session, session.run());
+  const train::SessionResult result = session.run();
+  print_waiting(loader, result);
+  return print_result(session, result);
 }
 
 }  // namespace

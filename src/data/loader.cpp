@@ -29,6 +29,8 @@ const Dataset& DataLoader::dataset() const {
   return *impl_->dataset();
 }
 
+std::optional<SourceStatistics> DataLoader::statistics() const { return impl_->statistics(); }
+
 std::string DataLoader::name() const { return impl_->name(); }
 
 const std::vector<std::string>& DataLoader::class_names() const { return impl_->class_names(); }

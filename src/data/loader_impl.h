@@ -21,6 +21,8 @@ class LoaderImpl {
   /// Null if it does not load one.
   virtual const Dataset* dataset() const { return nullptr; }
 
+  virtual std::optional<SourceStatistics> statistics() const { return std::nullopt; }
+
   /// Returns the number of the pass.
   virtual uint64_t begin() = 0;
   /// Makes the next batch of the pass current, or ends the pass.

@@ -70,6 +70,8 @@ class SourceLoader final : public LoaderImpl {
   std::string name() const override { return source_.name(); }
   const std::vector<std::string>& class_names() const override { return class_names_; }
 
+  std::optional<SourceStatistics> statistics() const override { return source_.statistics(); }
+
   uint64_t begin() override {
     leave(passes_);
     if (was_left_) source_.start_sweep(sweep_ + 1);

@@ -92,6 +92,8 @@ class THALWEG_API DataLoader {
 
   /// Throws Error{invalid} if a minibatch source reads the data.
   const Dataset& dataset() const;
+  /// What a minibatch source has done; none for a data set.
+  std::optional<SourceStatistics> statistics() const;
   /// What the data are called in errors.
   std::string name() const;
   /// What the labels 0, 1, ... stand for; empty if they have no names.
