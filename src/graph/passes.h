@@ -17,6 +17,11 @@ void share_common_records(PlanGraph& graph);
 /// Runs records that read constants only, once and for all; large outputs stay records.
 void fold_constants(PlanGraph& graph);
 
+/// Joins point-wise records that follow each other and have one layout, where the tensors are
+/// larger than the caches next to the core: they run tile by tile, and what only they read takes no
+/// memory.
+void fuse_pointwise_runs(PlanGraph& graph);
+
 /// All passes, in their order.
 void run_passes(PlanGraph& graph);
 

@@ -132,7 +132,10 @@ const Op& copy_buffer_op() { return kCopyBuffer; }
 PlanGraph graph_of(const Trace& trace) {
   PlanGraph graph;
   graph.buffers = buffers_of(trace);
-  for (const TraceStep& step : trace.steps()) graph.records.push_back(record_of(trace, step));
+  for (const TraceStep& step : trace.steps()) {
+    graph.records.push_back(record_of(trace, step));
+    graph.records.back().origin = static_cast<uint32_t>(graph.records.size() - 1);
+  }
   graph.gradients.assign(trace.gradients().begin(), trace.gradients().end());
   graph.results.assign(trace.results().begin(), trace.results().end());
   graph.externals.assign(trace.externals().begin(), trace.externals().end());

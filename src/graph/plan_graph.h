@@ -38,6 +38,8 @@ class AttrBytes {
   std::vector<std::max_align_t> units_;
 };
 
+struct FusedBody;
+
 struct PlanRecord {
   TraceStep::Kind kind = TraceStep::Kind::kernel;
   const Op* op = nullptr;
@@ -47,7 +49,9 @@ struct PlanRecord {
   uint32_t draw = kNoIndex;  // see TraceStep
   uint64_t blocks = 0;
   HostWork host;
-  std::vector<uint32_t> gradients;  // backward: those it wrote
+  std::vector<uint32_t> gradients;        // backward: those it wrote
+  std::shared_ptr<const FusedBody> body;  // of a fused record
+  uint32_t origin = kNoIndex;             // the step of the trace whose outputs it computes
 };
 
 struct PlanGraph {

@@ -29,6 +29,17 @@ constexpr int kMostTraces = 6;
 // A plan that never lasts is not worth making.
 constexpr int kMostPlans = 8;
 
+// True if the host's work left out what follows it, such as an update with gradients that are not
+// finite: no other call is like this one.
+bool leaves_work_out(const Trace& trace) {
+  const auto steps = trace.steps();
+  for (size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i].kind == TraceStep::Kind::end_host && steps[i - 1].kind == TraceStep::Kind::host)
+      return true;
+  }
+  return false;
+}
+
 // Runs the body; what it gives back loses the history that was recorded inside.
 void run_body(FunctionRef<void(std::vector<Tensor>&)> body, std::vector<Tensor>& results) {
   const uint64_t first = Segment::next_serial();
@@ -51,7 +62,7 @@ class Planner::State {
   /// One signature and what is known of it.
   struct Entry {
     Signature signature;
-    std::unique_ptr<Trace> last;  // until there is a program
+    std::unique_ptr<Trace> last;  // until there is a program; with PlanOptions::check also then
     std::unique_ptr<Program> program;
     std::string reason;  // why there is none, or why the last one went
     bool given_up = false;
@@ -72,6 +83,7 @@ class Planner::State {
   bool can_replay(Entry& e);
   void trace(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
   void learn(Entry& e, std::unique_ptr<Trace> trace);
+  void check(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
 
   const PlanOptions options;
   std::atomic<bool> busy{false};
@@ -133,10 +145,10 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
     if (e.reason.empty()) {
       PlanGraph graph = graph_of(*trace);
       run_passes(graph);
+      e.last = options.check ? std::move(trace) : nullptr;
       trace.reset();
       e.program = std::make_unique<Program>(std::move(graph));
       if (options.measure) e.program->measure();
-      e.last.reset();
       e.replays = 0;
       ++e.plans;
       ++counts.plans;
@@ -147,6 +159,21 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
   if (e.traces < kMostTraces) return;
   e.given_up = true;
   e.last.reset();
+}
+
+void Planner::State::check(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body) {
+  const std::vector<Tensor> before = e.program->state(arguments.tensors);
+  const RandomState random = default_random_state();
+  Trace trace(arguments.tensors);
+  trace.capture();
+  run_body(body, results);
+  trace.finish(results);
+  if (leaves_work_out(trace)) return;
+  std::string found = trace.refusal();
+  if (found.empty()) found = difference(*e.last, trace);
+  if (found.empty()) found = e.program->compare(trace, arguments.tensors, before, random);
+  if (!found.empty())
+    fail(ErrorKind::internal, "plan: a replay differs from the eager call; {}", found);
 }
 
 Planner::Planner(const PlanOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -185,8 +212,12 @@ std::span<Tensor> Planner::call(FunctionRef<void(std::vector<Tensor>&)> body) {
   State::Entry& e = s.entry();
   e.used = ++s.clock;
   if (s.can_replay(e)) {
-    s.results.resize(e.program->result_count());
-    e.program->replay(s.arguments.tensors, s.results);
+    if (s.options.check) {
+      s.check(e, body);
+    } else {
+      s.results.resize(e.program->result_count());
+      e.program->replay(s.arguments.tensors, s.results);
+    }
     ++e.replays;
     ++s.counts.replayed;
   } else if (e.given_up) {

@@ -251,7 +251,7 @@ void Program::replay(std::span<const TensorImpl* const> arguments, std::span<Ten
 }
 
 // Runs it; the number of the next one.
-inline size_t Program::run_step(size_t i) {
+size_t Program::run_step(size_t i) {
   const Step& step = steps_[i];
   if (!step.run) [[unlikely]]
     return run_other(i);

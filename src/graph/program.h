@@ -22,6 +22,14 @@ class Program {
   /// Runs it. Throws what a kernel or the host's work throws.
   void replay(std::span<const TensorImpl* const> arguments, std::span<Tensor> results);
 
+  /// What the program changes besides results and gradients, as it is now.
+  std::vector<Tensor> state(std::span<const TensorImpl* const> arguments) const;
+  /// Replays the call that was just traced, with captured outputs, from the state before it,
+  /// without the host's work; what a record computed otherwise, or "". The state is the traced
+  /// call's again in the end.
+  std::string compare(const Trace& trace, std::span<const TensorImpl* const> arguments,
+                      const std::vector<Tensor>& before, RandomState random);
+
   /// From now on replays note how long each record takes.
   void measure() { seconds_.assign(steps_.size(), 0); }
   /// Of all measured replays, for each record; empty without measure().
@@ -58,6 +66,8 @@ class Program {
   void bind_gradient(Slot& slot);
   void bind_results();
   void give_results(std::span<const TensorImpl* const> arguments, std::span<Tensor> results);
+  std::vector<Storage*> changed(std::span<const TensorImpl* const> arguments) const;
+  std::string compare_steps(const Trace& trace);
   void run_steps();
   void run_steps_measured();
   size_t run_step(size_t step);

@@ -4,9 +4,12 @@
 #include <cstring>
 #include <string_view>
 
+#include <thalweg/graph/autograd.h>
+
 #include "base/fail.h"
 #include "graph/leaf.h"
 #include "graph/tape.h"
+#include "tensor/copy.h"
 
 namespace thalweg {
 namespace {
@@ -44,6 +47,19 @@ IntrusivePtr<Storage> copy_of(const Storage& storage) {
 }
 
 }  // namespace
+
+Tensor row_major_copy(const TensorImpl& tensor) {
+  const TensorMeta& m = tensor.meta;
+  const Tensor copy = Tensor::empty(m.shape, {m.dtype, m.device});
+  if (m.device.kind == DeviceKind::cpu) {
+    copy_strided(*copy.impl(), tensor);
+  } else {
+    const Pause pause;
+    copy.assign(
+        make_view(Tensor(IntrusivePtr<TensorImpl>::share(const_cast<TensorImpl*>(&tensor))), m));
+  }
+  return copy;
+}
 
 RandomFields random_fields(const Op& op) {
   RandomFields found;
@@ -173,6 +189,10 @@ void Trace::run(const Kernel& kernel, const KernelContext& context) {
   steps_.push_back(step);
   const Untraced inside;
   kernel.run(context);
+  if (!captures_) return;
+  captured_.resize(steps_.size());
+  for (size_t i = 0; i < context.outputs(); ++i)
+    captured_.back().push_back(row_major_copy(context.out(i)));
 }
 
 void Trace::drew(RandomState first, uint64_t blocks) {

@@ -86,8 +86,16 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
   void host(const HostWork& work) override;
   void end_host() override;
   void refuse(std::string reason) override;
-  /// A backward pass wrote the gradients of leaves.
+  /// A backward pass writes the gradients of leaves.
   void begin_backward();
+  /// From now on what kernels compute is kept.
+  void capture() { captures_ = true; }
+  /// The outputs of a kernel step, row-major copies from just after it ran; empty without
+  /// capture().
+  std::span<const Tensor> captured(size_t step) const {
+    return step < captured_.size() ? std::span<const Tensor>(captured_[step])
+                                   : std::span<const Tensor>();
+  }
   void wrote_gradient(TensorImpl& leaf);
   /// Backward walks a segment of the tape.
   void walks(uint64_t segment_serial);
@@ -139,6 +147,7 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
   };
 
   bool active_ = true;
+  bool captures_ = false;
   uint64_t first_id_;
   uint64_t first_serial_;
   RandomState first_random_;
@@ -149,6 +158,7 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
   std::unordered_map<uint64_t, uint32_t> by_id_;
   std::vector<TraceStep> steps_;
   std::vector<TraceOperand> operands_;
+  std::vector<std::vector<Tensor>> captured_;  // of each step
   std::vector<std::max_align_t> attr_bytes_;
   std::vector<Draw> draws_;
   std::vector<IntrusivePtr<TensorImpl>> leaves_;
@@ -175,5 +185,8 @@ struct RandomFields {
   const AttrField* offset = nullptr;
 };
 RandomFields random_fields(const Op& op);
+
+/// The elements of a tensor in memory of their own; not traced or recorded.
+Tensor row_major_copy(const TensorImpl& tensor);
 
 }  // namespace thalweg

@@ -430,6 +430,43 @@ TEST(Plan, AnArgumentThatIsACapturedTensorToo) {
   EXPECT_EQ(f(w).item<float>(), 81);
 }
 
+// --- looking for faults ---
+TEST(PlanCheck, AgreesWithAFunctionThatDoesTheSameEachTime) {
+  const Tensor w = Tensor::ones({3});
+  w.attach_grad();
+  auto f = plan(
+      [&](const Tensor& x) {
+        Tensor loss;
+        {
+          const Record record;
+          loss = sum(tanh(dropout(w * x, 0.5)) * tanh(w));
+        }
+        loss.backward();
+        const Pause pause;
+        w -= w.grad() * 0.25;
+        x += 1;
+        return loss;
+      },
+      {.check = true});
+  const ModeScope mode(Mode::training);
+  for (int i = 0; i < 6; ++i) EXPECT_NO_THROW(f(Tensor::full({3}, i)));
+  EXPECT_GE(f.counts().replayed, 3);
+}
+
+TEST(PlanCheck, NamesWhatAFunctionDoesOtherwiseLater) {
+  int calls = 0;
+  auto f = plan([&](const Tensor& x) { return ++calls > 3 ? x * 2 : x * 3; }, {.check = true});
+  for (int i = 0; i < 3; ++i) f(numbers({1}));
+  try {
+    f(numbers({1}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::internal);
+    EXPECT_NE(std::string(error.what()).find("the host puts other numbers"), std::string::npos)
+        << error.what();
+  }
+}
+
 // --- errors ---
 TEST(Plan, GivesTheErrorOfTheEagerCall) {
   const Tensor w = Tensor::ones({4, 3});

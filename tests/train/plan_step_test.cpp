@@ -162,6 +162,17 @@ TEST_P(PlannedSteps, KeepTheBitsOfEagerStepsOver50Steps) {
   EXPECT_GT(step.counts().replayed, 40) << step.explain();
 }
 
+TEST_P(PlannedSteps, ComputeTheSameInEachRecord) {
+  Training training(GetParam());
+  auto step = plan([&](const Tensor& x, const Tensor& label) { return training.step(x, label); },
+                   {.check = true});
+  for (int i = 0; i < 10; ++i) {
+    const auto [x, label] = training.batch(i, 8);
+    EXPECT_NO_THROW(step(x, label));
+  }
+  EXPECT_GE(step.counts().replayed, 4) << step.explain();
+}
+
 // oneDNN's convolutions take memory at each call.
 TEST_P(PlannedSteps, TakeNoMemoryFromTheHeap) {
   if (std::string_view(GetParam().name).starts_with("conv")) return;

@@ -54,6 +54,10 @@ namespace thalweg {
 struct PlanOptions {
   int64_t signatures = 8;  ///< so many are kept; the one longest unused goes
   bool measure = false;    ///< time each record of replays, for explain()
+  /// Look for faults: run each call both eagerly and as the plan, and compare what each record
+  /// computed, bit by bit. Throws Error{internal}, naming the first record that differs, also where
+  /// the function itself did something else than it did when it was planned. Slow.
+  bool check = false;
 };
 
 /// Makes all functions plan anew: something changed that plans cannot see, such as a variable that

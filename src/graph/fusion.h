@@ -1,0 +1,41 @@
+#pragma once
+
+// Point-wise records that run together: tile by tile, all of them on one tile while it is in the
+// first-level cache. What only they read is never anywhere else.
+
+#include <memory>
+#include <string>
+
+#include "graph/plan_graph.h"
+
+namespace thalweg {
+
+/// The records of a fused one, over operands that are numbered: first the fused record's inputs,
+/// then its outputs, then what lives inside.
+struct FusedBody {
+  static constexpr size_t kMostParts = 12;
+  static constexpr size_t kMostInputs = 4;  // of a part
+  static constexpr size_t kMostOperands = kMostParts * (kMostInputs + 1);
+
+  struct Part {
+    const Op* op;
+    Kernel kernel;
+    AttrBytes attrs;
+    std::vector<uint32_t> inputs;
+    uint32_t output;
+  };
+  struct Operand {
+    DType dtype;
+    bool repeats;  // one element, for all
+  };
+  std::vector<Part> parts;
+  std::vector<Operand> operands;
+  size_t inputs = 0, outputs = 0;
+  std::string description;
+};
+
+/// One record that does what the body's do, in order.
+PlanRecord fused_record(std::shared_ptr<FusedBody> body, std::vector<TraceOperand> inputs,
+                        std::vector<TraceOperand> outputs);
+
+}  // namespace thalweg
