@@ -44,9 +44,28 @@ bool joins(const Axis& outer, const Axis& inner) {
          outer.axis.out_stride == inner.axis.out_stride * inner.axis.size;
 }
 
+// The plans of most reductions, without the work of finding them: everything in a row, or the rows
+// of a matrix.
+bool plan_plain(const TensorMeta& in, const Dims& folded_axes, ReductionPlan& plan) {
+  const int64_t bytes = static_cast<int64_t>(item_size(in.dtype));
+  if (!in.is_contiguous()) return false;
+  if (folded_axes.size() == in.shape.size() && in.size() > 1) {
+    plan.inner = {in.size(), bytes, 0};
+    return true;
+  }
+  const bool folds_rows = in.shape.size() == 2 && folded_axes.size() == 1 && folded_axes[0] == 0;
+  if (!folds_rows || in.shape[0] < 2 || in.shape[1] < 2) return false;
+  plan.folded.push_back({in.shape[0], in.shape[1] * bytes, 0});
+  plan.inner = {in.shape[1], bytes, 1};
+  plan.inner_is_kept = true;
+  return true;
+}
+
 }  // namespace
 
 ReductionPlan plan_reduction(const TensorMeta& in, const Dims& folded_axes) {
+  ReductionPlan plan{{}, {}, {1, 0, 0}, false};
+  if (plan_plain(in, folded_axes, plan)) return plan;
   Axes joined;
   for (const Axis& a : axes_by_stride(in, folded_axes)) {
     if (!joined.empty() && joins(joined.back(), a)) {
@@ -56,7 +75,6 @@ ReductionPlan plan_reduction(const TensorMeta& in, const Dims& folded_axes) {
       joined.push_back(a);
     }
   }
-  ReductionPlan plan{{}, {}, {1, 0, 0}, false};
   const int64_t bytes = static_cast<int64_t>(item_size(in.dtype));
   if (!joined.empty() && joined.back().axis.in_stride == bytes) {
     plan.inner = joined.back().axis;
