@@ -11,6 +11,8 @@ void register_onednn_kernels();
 void register_gemm_kernels();
 /// The convolution family.
 void register_conv_kernels();
+/// What picks and adds elements at positions.
+void register_index_kernels();
 /// Point-wise ops, reductions and others whose loops are our own SIMD.
 void register_simd_kernels();
 
