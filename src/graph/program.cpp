@@ -157,6 +157,10 @@ const char* Program::refusal(std::span<const TensorImpl* const> arguments) const
     for (const uint64_t id : written_externals_) {
       if (argument->storage->id() == id) return "an argument is a tensor that it changes";
     }
+    for (const TraceGradient& gradient : graph_.gradients) {
+      if (leaf_of(*gradient.leaf).grad.impl() == argument)
+        return "an argument is a gradient that it writes";
+    }
   }
   return nullptr;
 }
@@ -172,13 +176,14 @@ void Program::bind_arguments(std::span<const TensorImpl* const> arguments) {
 // The gradient's memory is the leaf's, and a new one where somebody else holds it: as in backward,
 // which gives the leaf new memory each time.
 void Program::bind_gradient(Slot& slot) {
-  const TraceGradient& gradient = graph_.gradients[graph_.buffers[slot.buffer].index];
+  const PlanBuffer& buffer = graph_.buffers[slot.buffer];
+  const TraceGradient& gradient = graph_.gradients[buffer.index];
   Leaf& leaf = leaf_of(*gradient.leaf);
   if (leaf.grad.defined()) {
     TensorImpl& impl = *leaf.grad.impl();
     const bool alone = impl.storage->use_count() == 1;
     if (alone && impl.storage->id() == slot.bound) return;
-    if (alone && impl.storage->bytes() == graph_.buffers[slot.buffer].bytes &&
+    if (alone && impl.storage->bytes() == buffer.bytes &&
         same_meta(impl.meta, gradient.value.meta)) {
       slot.bound = impl.storage->id();
       return slot.show(impl.storage->data());
@@ -186,7 +191,6 @@ void Program::bind_gradient(Slot& slot) {
   } else {
     leaf.grad = Tensor(TensorImpl::create());
   }
-  const PlanBuffer& buffer = graph_.buffers[slot.buffer];
   TensorImpl& impl = *leaf.grad.impl();
   impl.segment.reset();
   impl.meta = gradient.value.meta;

@@ -305,6 +305,8 @@ void Trace::collect_gradients() {
     if (!leaf || !seen.insert(leaf.get()).second) continue;
     const Tensor& grad = leaf_of(*leaf).grad;
     if (!grad.defined()) continue;
+    if (std::ranges::find(arguments_, grad.impl()) != arguments_.end())
+      refuse("an argument is a gradient that it writes; give in a clone()");
     TraceGradient& gradient = gradients_.emplace_back();
     gradient.leaf = leaf;
     gradient.value = place(*grad.impl(), true);

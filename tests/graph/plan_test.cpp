@@ -277,6 +277,38 @@ TEST(Plan, AGradientThatIsKeptStaysWhatItWas) {
   for (int i = 0; i < 6; ++i) EXPECT_EQ(kept[i].item<float>(), i);
 }
 
+TEST(Plan, TheLastGradientMayBeAnArgument) {
+  const Tensor w = numbers({2, 3}), v = numbers({2, 3});
+  w.attach_grad();
+  v.attach_grad();
+  const auto step = [](const Tensor& leaf, const Tensor& x) {
+    Tensor loss;
+    {
+      const Record record;
+      loss = sum(leaf * leaf * x);
+    }
+    loss.backward();
+    return loss + x;  // read after the gradient was written
+  };
+  auto f = plan([&](const Tensor& x) { return step(w, x); });
+  f(Tensor::ones({2}));
+  step(v, Tensor::ones({2}));
+  for (int i = 0; i < 6; ++i) {
+    const Tensor got = f(w.grad().detach() * 1), wanted = step(v, v.grad().detach() * 1);
+    EXPECT_EQ(values(got), values(wanted));
+  }
+  for (int i = 0; i < 6; ++i) {
+    const Tensor got = f(w.grad().detach()), wanted = step(v, v.grad().detach());
+    EXPECT_EQ(values(got), values(wanted)) << i;
+    EXPECT_EQ(values(w.grad()), values(v.grad())) << i;
+  }
+  for (int i = 0; i < 6; ++i) {
+    const Tensor got = f(w.grad()), wanted = step(v, v.grad());
+    EXPECT_EQ(values(got), values(wanted)) << i;
+    EXPECT_EQ(values(w.grad()), values(v.grad())) << i;
+  }
+}
+
 TEST(Plan, TwoSignaturesShareALeafsGradient) {
   const Tensor w = numbers({2});
   w.attach_grad();
