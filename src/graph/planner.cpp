@@ -28,6 +28,8 @@ namespace {
 constexpr int kMostTraces = 6;
 // A plan that never lasts is not worth making.
 constexpr int kMostPlans = 8;
+// What could not be planned is looked at again after so many calls.
+constexpr int kRetry = 4096;
 
 // True if the host's work left out what follows it, such as an update with gradients that are not
 // finite: no other call is like this one.
@@ -69,9 +71,14 @@ class Planner::State {
     int traces = 0;  // in a row without a program
     int plans = 0;
     int64_t replays = 0;  // of the program
+    int64_t eager = 0;    // calls since it was given up
     uint64_t used = 0;
     uint64_t epoch = g_epoch.load(std::memory_order_relaxed);
 
+    void give_up() {
+      given_up = true;
+      eager = 0;
+    }
     void forget() {
       program.reset();
       last.reset();
@@ -119,12 +126,17 @@ bool Planner::State::can_replay(Entry& e) {
     e.given_up = false;
     e.epoch = now;
   }
+  if (e.given_up && ++e.eager > kRetry) {
+    e.given_up = false;
+    e.traces = 0;
+    e.plans = 0;
+  }
   if (!e.program) return false;
   const char* refusal = e.program->refusal(arguments.tensors);
   if (!refusal) return true;
   e.reason = refusal;
   // What was planned and replayed a lot was worth it.
-  if (e.plans >= kMostPlans && e.replays < 16) e.given_up = true;
+  if (e.plans >= kMostPlans && e.replays < 16) e.give_up();
   if (e.replays >= 16) e.plans = 0;
   e.forget();
   return false;
@@ -157,7 +169,7 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
   }
   e.last = trace->refusal().empty() ? std::move(trace) : nullptr;
   if (e.traces < kMostTraces) return;
-  e.given_up = true;
+  e.give_up();
   e.last.reset();
 }
 

@@ -369,9 +369,13 @@ void Trace::check_escapes() {
     if (gradients.count(r.value.buffer))
       refuse("a result shares the memory of a gradient; give back a clone()");
   }
+  const auto first = std::ranges::find(buffers_, TraceBuffer::Kind::born, &TraceBuffer::kind);
+  const auto first_born = static_cast<size_t>(first - buffers_.begin());
   for (uint32_t i = 0; i < buffers_.size(); ++i) {
     const TraceBuffer& b = buffers_[i];
-    if (b.kind != TraceBuffer::Kind::born || !b.alive) continue;
+    if (b.kind != TraceBuffer::Kind::born) continue;
+    if (b.device != buffers_[first_born].device) refuse("it makes tensors on more than one device");
+    if (!b.alive) continue;
     if (known.count(i) || gradients.count(i)) continue;
     refuse(fmt::format("a tensor of {} bytes that is made inside is kept by something outside",
                        b.bytes));

@@ -384,6 +384,28 @@ TEST(Plan, AFunctionThatLooksAtElementsRunsEagerlyAndSaysSo) {
   EXPECT_NE(f.explain().find("the host looks at the elements"), std::string::npos) << f.explain();
 }
 
+TEST(Plan, WhatCouldNotBePlannedIsLookedAtAgainLater) {
+  bool looks = true;
+  auto f = plan([&](const Tensor& x) {
+    if (looks) x.item<float>();
+    return x * 2;
+  });
+  for (int i = 0; i < 20; ++i) f(numbers({1}));
+  looks = false;
+  for (int i = 0; i < 5000; ++i) f(numbers({1}));
+  EXPECT_GT(f.counts().replayed, 500);
+  looks = true;
+  invalidate_plans();
+  for (int i = 0; i < 20; ++i) f(numbers({1}));
+  looks = false;
+  invalidate_plans();
+  f(numbers({1}));
+  f(numbers({1}));
+  const int64_t before = f.counts().replayed;
+  f(numbers({1}));
+  EXPECT_EQ(f.counts().replayed, before + 1);
+}
+
 TEST(Plan, ShapesThatDependOnElementsRunEagerly) {
   auto f = plan([](const Tensor& x) { return x[x > 0]; });
   for (int i = 0; i < 8; ++i) {
