@@ -38,6 +38,12 @@ void check_options(const MinibatchSourceOptions& o) {
     fail_invalid("reader: truncation is {}; Packing::truncated, and no other, needs it",
                  o.truncation);
   }
+  if (o.fill_by_rank && (o.packing == Packing::truncated || o.bucket_sequences > 0 ||
+                         o.sweep_end != SweepEnd::cross)) {
+    fail_invalid(
+        "reader: minibatches filled by rank are plain ones that cross sweeps; set SweepEnd::cross, "
+        "and neither buckets nor truncation");
+  }
   if (o.packing == Packing::truncated && o.bucket_sequences > 0)
     fail_invalid("reader: truncated sequences are not put into buckets; set bucket_sequences to 0");
   constexpr size_t kLeast = size_t{64} << 10;
@@ -58,6 +64,7 @@ std::string order_name(const MinibatchSourceOptions& o) {
       name = fmt::format("cntk {} {}", o.cntk_window_chunks, o.cntk_window_samples);
   }
   if (o.bucket_sequences > 0) name += fmt::format(", buckets of {}", o.bucket_sequences);
+  if (o.fill_by_rank) name += fmt::format(", filled by rank {} of {}", o.rank, o.world_size);
   if (o.truncation > 0) name += fmt::format(", truncated at {}", o.truncation);
   return name;
 }

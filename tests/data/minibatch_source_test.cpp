@@ -251,6 +251,41 @@ TEST(MinibatchSource, FillsMinibatchesWithWholeSequencesAndAtLeastOne) {
   EXPECT_THAT(sizes({.max_sweeps = 0, .max_samples = 26}, 30), ElementsAre(25, 7));
 }
 
+// distributed_test.py of CNTK 2: one chunk, seed 0.
+TEST(MinibatchSource, FillsMinibatchesInCntksOrderAsCntk) {
+  MinibatchSource source({cntk_lengths()}, {.shuffle = Shuffle::cntk, .seed = 0});
+  std::vector<int64_t> sizes;
+  while (auto mb = source.next_minibatch(5)) sizes.push_back(mb.num_samples);
+  EXPECT_THAT(sizes, ElementsAre(5, 4, 4, 5, 7));
+}
+
+// The same test without shuffling: two ranks, 36 samples.
+TEST(MinibatchSource, RanksFillTheirSharesAsInCntkWhenAskedTo) {
+  const auto sizes = [](int64_t rank, int workers) {
+    const MinibatchSourceOptions options{.randomize = false,
+                                         .max_sweeps = 0,
+                                         .max_samples = 36,
+                                         .sweep_end = SweepEnd::cross,
+                                         .workers = workers,
+                                         .rank = rank,
+                                         .world_size = 2,
+                                         .fill_by_rank = true};
+    MinibatchSource source({cntk_lengths()}, options);
+    std::vector<int64_t> all;
+    while (auto mb = source.next_minibatch(10)) {
+      all.push_back(mb.num_samples);
+      MinibatchSource next({cntk_lengths()}, options);
+      next.restore(source.checkpoint());
+      source = std::move(next);
+    }
+    return all;
+  };
+  for (int workers : {0, 2}) {
+    EXPECT_THAT(sizes(0, workers), ElementsAre(7, 4, 5, 7, 4));
+    EXPECT_THAT(sizes(1, workers), ElementsAre(4, 5, 3));
+  }
+}
+
 TEST(MinibatchSource, TellsWhenASweepEnds) {
   for (SweepEnd end : {SweepEnd::join, SweepEnd::cross}) {
     MinibatchSource source({NumberedCorpus::of(10, 4)},

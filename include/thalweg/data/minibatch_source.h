@@ -80,6 +80,10 @@ struct MinibatchSourceOptions {
   std::vector<StreamTransform> transforms = {};
   /// Per sequence of the corpus: a sweep draws with these weights, with replacement.
   std::vector<double> weights = {};
+  /// As CNTK: each rank fills its share of the size by itself, with those of the order's sequences
+  /// that are its own. Ranks may then differ in their number of minibatches, and a state is for the
+  /// rank that gave it.
+  bool fill_by_rank = false;
   int64_t cntk_window_chunks = 128;  // of Shuffle::cntk
   int64_t cntk_window_samples = 0;   // in place of chunks, if not 0
 };

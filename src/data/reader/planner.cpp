@@ -125,6 +125,7 @@ std::unique_ptr<Planner> make_fill_planner(Cursor& cursor, const MinibatchSource
 std::unique_ptr<Planner> make_planner(Cursor& cursor, const MinibatchSourceOptions& options,
                                       int64_t size, const SourceState& state) {
   if (options.packing == Packing::truncated) return make_slot_planner(cursor, options, size, state);
+  if (options.fill_by_rank) return make_rank_planner(cursor, options, size, state);
   if (options.bucket_sequences > 0) return make_bucket_planner(cursor, options, size, state);
   return make_fill_planner(cursor, options, size, state);
 }

@@ -46,6 +46,8 @@ std::unique_ptr<Planner> make_planner(Cursor& cursor, const MinibatchSourceOptio
 // --- one file each ---
 std::unique_ptr<Planner> make_fill_planner(Cursor& cursor, const MinibatchSourceOptions& options,
                                            int64_t size, const SourceState& state);
+std::unique_ptr<Planner> make_rank_planner(Cursor& cursor, const MinibatchSourceOptions& options,
+                                           int64_t size, const SourceState& state);
 std::unique_ptr<Planner> make_bucket_planner(Cursor& cursor, const MinibatchSourceOptions& options,
                                              int64_t size, const SourceState& state);
 std::unique_ptr<Planner> make_slot_planner(Cursor& cursor, const MinibatchSourceOptions& options,
