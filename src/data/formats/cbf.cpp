@@ -70,6 +70,8 @@ class CbfCorpus final : public Deserializer {
     for (size_t i = 0; i < header_.streams.size(); ++i) {
       const CbfStreamHeader& found = header_.streams[i];
       if (found.name != field) continue;
+      if (std::ranges::find(chosen_, i) != chosen_.end())
+        fail_invalid("cbf: stream '{}' is asked for twice; {}", field, name());
       chosen_.push_back(i);
       infos_.push_back({stream.name, found.dtype, {int64_t{found.dim}}, found.sparse, {}});
       return;

@@ -97,7 +97,7 @@ class CbfChunk::Walk {
                   uint64_t count) {
     if (stream.dtype == DType::f64) {
       // At a multiple of 4 bytes, and not of 8.
-      std::memcpy(parts.f64.room(count), values, count * sizeof(double));
+      if (count > 0) std::memcpy(parts.f64.room(count), values, count * sizeof(double));
       values = nullptr;
       parts.f64.commit(count);
       parts.f64_starts.push_back(static_cast<int64_t>(parts.f64.size() - count));

@@ -89,7 +89,14 @@ CbfHeader read_cbf_header(const ByteSource& source) {
     fail_at(source, begin, fmt::format("there cannot be {} chunks of {} streams", chunks, streams));
   }
   CbfHeader header;
-  for (uint32_t i = 0; i < streams; ++i) header.streams.push_back(read_stream(source, in, begin));
+  for (uint32_t i = 0; i < streams; ++i) {
+    const uint64_t at = begin + in.offset();
+    CbfStreamHeader stream = read_stream(source, in, begin);
+    for (const CbfStreamHeader& other : header.streams)
+      if (other.name == stream.name)
+        fail_at(source, at, fmt::format("two streams have the name '{}'", stream.name));
+    header.streams.push_back(std::move(stream));
+  }
   read_chunks(source, in, begin, chunks, header);
   if (!in.at_end()) fail_at(source, begin + in.offset(), "data go on after the header");
   return header;

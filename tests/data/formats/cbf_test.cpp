@@ -84,6 +84,14 @@ TEST_F(Cbf, ReadsSomeStreamsUnderOtherNames) {
   EXPECT_EQ(totals_of(corpus).streams.at("labels").values, 2);
   EXPECT_THAT(error_text(ErrorKind::invalid, [&] { open(small_file(), {{"T"}}); }),
               testing::HasSubstr("no stream 'T'"));
+  EXPECT_THAT(error_text(ErrorKind::invalid,
+                         [&] {
+                           open(small_file(), {{"a", "S"}, {"b", "S"}});
+                         }),
+              testing::HasSubstr("asked for twice"));
+  std::string twice = small_file();
+  twice[twice.find("S\0\5", 0, 3)] = 'D';
+  EXPECT_THAT(error_of(twice), testing::HasSubstr("two streams have the name 'D'"));
 }
 
 TEST_F(Cbf, EveryCutFileIsAnError) {

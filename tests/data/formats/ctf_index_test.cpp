@@ -1,5 +1,7 @@
+#include <atomic>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -151,6 +153,26 @@ TEST_F(CtfIndexed, AFileThatChangesWhileReadIsAnError) {
   corpus.load(0);
   dir_.write("f.ctf", rows(2999));
   EXPECT_THAT(error_text(ErrorKind::io, [&] { corpus.load(1); }), testing::HasSubstr("changed"));
+}
+
+TEST_F(CtfIndexed, ThreadsMayAskForAnyChunkWhileTheIndexGrows) {
+  const int n = 20000;
+  for (const char* name : {"a1.ctf", "a2.ctf", "a3.ctf"}) dir_.write(name, rows(n));
+  const CTFDeserializer corpus(dir_ / "a*.ctf", kX, {.max_errors = 1, .chunk_bytes = 16 << 10});
+  std::atomic<int64_t> next = 0;
+  std::atomic<int64_t> rows_read = 0;
+  const auto work = [&] {
+    for (int64_t i = next++; corpus.has_chunk(i); i = next++) {
+      const auto chunk = corpus.load(i);
+      for (int64_t s = 0; s < corpus.chunk(i).sequences; ++s) rows_read += chunk->length(s);
+      corpus.key(i, 0);
+      corpus.problems();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(rows_read, 3 * n);
 }
 
 TEST_F(CtfIndexed, AnIdThatIsTooLargeNamesTheFile) {
