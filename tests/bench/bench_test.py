@@ -60,6 +60,8 @@ class Comparison(unittest.TestCase):
         ours = [{"work": "mlp", "mode": "loader", "epoch_s": 1}]
         peers = [{"work": "mlp", "mode": mode, "epoch_s": 2} for mode in ("loader", "slices")]
         self.assertEqual([row["peer_mode"] for row in self.rows(ours, peers)], ["loader", "slices"])
+        planned = [{"work": "mlp_plan", "mode": "loader", "epoch_s": 0.5}]
+        self.assertEqual([row["times_faster"] for row in self.rows(planned, peers[:1])], [4])
         ours = [{"work": "loader", "samples_s": 1}, {"work": "loader", "mode": "2 workers", "samples_s": 1}]
         self.assertEqual([(row["work"], row["peer_mode"]) for row in self.rows(ours, ours)],
                          [("loader", ""), ("loader 2 workers", "2 workers")])
