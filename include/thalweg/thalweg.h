@@ -52,6 +52,7 @@
 #include <thalweg/ops/shape.h>
 #include <thalweg/ops/softmax.h>
 #include <thalweg/ops/sort.h>
+#include <thalweg/ops/sparse.h>
 #include <thalweg/ops/views.h>
 #include <thalweg/tensor/tensor.h>
 #include <thalweg/train/averager.h>

@@ -31,6 +31,7 @@ std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
 std::span<const Op* const> pool_rows();
 std::span<const Op* const> index_rows();
+std::span<const Op* const> sparse_rows();
 std::span<const Op* const> shape_rows();
 std::span<const Op* const> random_rows();
 std::span<const Op* const> optimizer_rows();
@@ -60,6 +61,7 @@ inline constexpr RowSpan kFamilies[] = {
     conv_rows,
     pool_rows,
     index_rows,
+    sparse_rows,
     shape_rows,
     random_rows,
     optimizer_rows,
