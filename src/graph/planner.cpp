@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include <thalweg/base/log.h>
 #include <thalweg/graph/plan.h>
 #include <thalweg/ops/call.h>
 
@@ -28,6 +29,8 @@ namespace {
 constexpr int kMostTraces = 6;
 // A plan that never lasts is not worth making.
 constexpr int kMostPlans = 8;
+// Every so many replays the function runs itself, to see whether it still does what was planned.
+constexpr int kLook = 1024;
 // What could not be planned is looked at again after so many calls.
 constexpr int kRetry = 4096;
 
@@ -70,8 +73,9 @@ class Planner::State {
     bool given_up = false;
     int traces = 0;  // in a row without a program
     int plans = 0;
-    int64_t replays = 0;  // of the program
-    int64_t eager = 0;    // calls since it was given up
+    uint64_t fingerprint = 0;  // of the trace that the program is of
+    int64_t replays = 0;       // of the program
+    int64_t eager = 0;         // calls since it was given up
     uint64_t used = 0;
     uint64_t epoch = g_epoch.load(std::memory_order_relaxed);
 
@@ -90,6 +94,7 @@ class Planner::State {
   bool can_replay(Entry& e);
   void trace(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
   void learn(Entry& e, std::unique_ptr<Trace> trace);
+  void look(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
   void check(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
 
   const PlanOptions options;
@@ -155,6 +160,7 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
   if (e.reason.empty() && e.last) {
     e.reason = difference(*e.last, *trace);
     if (e.reason.empty()) {
+      e.fingerprint = fingerprint(*trace);
       PlanGraph graph = graph_of(*trace);
       run_passes(graph);
       e.last = options.check ? std::move(trace) : nullptr;
@@ -171,6 +177,21 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
   if (e.traces < kMostTraces) return;
   e.give_up();
   e.last.reset();
+}
+
+// The call runs eagerly; where it does something else than planned, the plan goes.
+void Planner::State::look(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body) {
+  Trace trace(arguments.tensors);
+  run_body(body, results);
+  trace.finish(results);
+  if (!trace.refusal().empty() || leaves_work_out(trace) || fingerprint(trace) == e.fingerprint)
+    return;
+  log(LogLevel::warn,
+      "plan: a planned function no longer does what was planned; perhaps a variable that it "
+      "captures has changed; calls since then replayed the old values; make it an argument, or "
+      "call invalidate_plans()");
+  e.reason = "the function did something else than what was planned";
+  e.forget();
 }
 
 void Planner::State::check(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body) {
@@ -226,10 +247,13 @@ std::span<Tensor> Planner::call(FunctionRef<void(std::vector<Tensor>&)> body) {
   if (s.can_replay(e)) {
     if (s.options.check) {
       s.check(e, body);
+    } else if (e.replays % kLook == kLook - 1) {
+      s.look(e, body);
     } else {
       s.results.resize(e.program->result_count());
       e.program->replay(s.arguments.tensors, s.results);
     }
+    if (!e.program) return s.results;
     ++e.replays;
     ++s.counts.replayed;
   } else if (e.given_up) {

@@ -179,6 +179,9 @@ inline Trace* active_trace() { return static_cast<Trace*>(thread_mode().tracer);
 /// none.
 std::string difference(const Trace& a, const Trace& b);
 
+/// A number that traces without a difference share, and others hardly ever.
+uint64_t fingerprint(const Trace& trace);
+
 /// Where the seed and the offset of a random op are in its attributes; null for other ops.
 struct RandomFields {
   const AttrField* seed = nullptr;

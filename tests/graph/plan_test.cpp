@@ -521,6 +521,16 @@ TEST(PlanCheck, NamesWhatAFunctionDoesOtherwiseLater) {
   }
 }
 
+TEST(Plan, NoticesLateThatACapturedNumberHasChanged) {
+  double factor = 2;
+  auto f = plan([&](const Tensor& x) { return x * factor; });
+  for (int i = 0; i < 10; ++i) f(numbers({1}));
+  factor = 3;
+  for (int i = 0; i < 1100; ++i) f(numbers({1}));
+  EXPECT_EQ(f(numbers({1})).item<float>(), 3);
+  EXPECT_EQ(f.counts().plans, 2);
+}
+
 // --- errors ---
 TEST(Plan, GivesTheErrorOfTheEagerCall) {
   const Tensor w = Tensor::ones({4, 3});
