@@ -48,6 +48,13 @@ Tensor DataHalf::example() const {
   return first.next_minibatch(1)[stream().name];
 }
 
+const std::string& DataHalf::label() const {
+  if (!corpus_->label.empty()) return corpus_->label;
+  for (const data::StreamInfo& other : corpus_->streams)
+    if (other.name != stream().name) return other.name;
+  fail_invalid("data: {} has no stream of labels to balance by", corpus_->name);
+}
+
 DataHalf DataHalf::transformed(std::vector<data::Transform> steps) const {
   DataHalf result = *this;
   if (steps.empty()) return result;
@@ -67,12 +74,16 @@ data::MinibatchSource DataHalf::source(data::MinibatchSourceOptions options) con
 
 data::DataLoader DataHalf::loader(const data::DataLoaderOptions& options) const {
   if (set_) return data::DataLoader(*set_, options);
+  std::vector<double> weights;
+  if (corpus_->balance && options.shuffle)
+    weights = data::balanced_weights(data::read_classes(*corpus_->open(), label()));
   return data::DataLoader(
       source({.randomize = options.shuffle,
               .seed = options.seed,
               .max_sweeps = 0,
               .sweep_end = sweep_end(options.last_batch),
-              .workers = options.workers}),
+              .workers = options.workers,
+              .weights = std::move(weights)}),
       {.batch_size = options.batch_size, .data = corpus_->data, .label = corpus_->label});
 }
 

@@ -17,6 +17,7 @@ struct Corpus {
   std::string data = {};   // the stream that goes into the net; "": the first
   std::string label = {};  // the stream that it is to give; "": the first of the others
   size_t memory_limit = size_t{1} << 30;
+  bool balance = false;  // classes are drawn equally often
 };
 
 /// What a recipe trains or tests on: samples by number, or files.
@@ -44,6 +45,7 @@ class DataHalf {
  private:
   data::MinibatchSource source(data::MinibatchSourceOptions options) const;
   const data::StreamInfo& stream() const;
+  const std::string& label() const;
 
   std::optional<data::Dataset> set_;
   std::optional<Corpus> corpus_;

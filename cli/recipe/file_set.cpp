@@ -31,6 +31,7 @@ struct Files : DataSetPart {
   std::string data;
   std::string label;
   std::vector<std::string> options;
+  bool balance = false;
   bool compat = false;
   int64_t max_errors = 0;
   ByteSize memory{uint64_t{1} << 30};
@@ -46,6 +47,8 @@ struct Files : DataSetPart {
         {"data", &data, "the stream that goes into the net; empty: the first"},
         {"label", &label, "the stream that it is to give; empty: the first of the others"},
         {"options", &options, "of the format alone: NAME=VALUE"},
+        {"balance", &balance,
+         "draw all classes of the label equally often, with replacement, where data are shuffled"},
         {"compat", &compat, "read as the reader does that the format is from"},
         {"max_errors", &max_errors, "bad records that are dropped; one more is an error", 0},
         {"memory", &memory, "bytes of all that is held of the files", 65536},
@@ -73,7 +76,7 @@ struct Files : DataSetPart {
       return data::DeserializerHandle(data::open_corpus(row, file, settings));
     };
     const data::DeserializerHandle first = open();
-    return {open, first->name(), first->streams(), data, label, memory.bytes};
+    return {open, first->name(), first->streams(), data, label, memory.bytes, balance};
   }
 };
 

@@ -116,6 +116,14 @@ class Files(ProgramTest):
             self.assertEqual(self.read(run, name), self.read(other, name), name)
         self.assertEqual(self.read(run, "model.safetensors"), self.read(stopped, "model.safetensors"))
 
+    def test_balances_classes(self):
+        # One of ten is of the second class, and x says which.
+        rows = "".join(f"|X {i % 10} 1 |Y {int(i % 10 == 0)}:1\n" for i in range(500))
+        self.write("points.ctf", rows)
+        plain, balanced = self.train(), self.train("--set", "data.balance=true")
+        self.assertNotEqual(self.read(plain, "model.safetensors"), self.read(balanced, "model.safetensors"))
+        self.assertGreater(json.loads(self.succeed("eval", balanced, "--json"))["accuracy"], 0.85)
+
     def test_finds_files_below_the_folder_of_data(self):
         os.mkdir(self.path("sets"))
         os.rename(self.path("points.ctf"), self.path("sets/points.ctf"))
