@@ -23,6 +23,7 @@
 #include <thalweg/data/npy.h>
 #include <thalweg/data/recordio.h>
 #include <thalweg/data/sets.h>
+#include <thalweg/data/text.h>
 #include <thalweg/data/weights.h>
 #include <thalweg/graph/autograd.h>
 #include <thalweg/graph/function.h>

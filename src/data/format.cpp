@@ -107,7 +107,11 @@ std::string to_string(const StreamSpec& spec) {
 }
 
 std::span<const Format> formats() {
-  static const std::vector<Format> rows = {ctf_format(), cbf_format()};
+  static const std::vector<Format> rows = {
+      ctf_format(),     cbf_format(),       csv_format(),          tsv_format(),
+      libsvm_format(),  npy_format(),       npz_format(),          idx_format(),
+      text_format(),    image_map_format(), image_folder_format(), base64_images_format(),
+      recordio_format()};
   return rows;
 }
 

@@ -97,11 +97,12 @@ TEST(DeserializerContract, WhatIsWrittenIsReadBackWholeAndInParts) {
       expect_table(*deserializer, table, [](int64_t) { return false; });
       // And by a source, shared by ranks.
       int64_t samples = 0;
+      const std::string name = deserializer->streams()[0].name;
       for (int64_t rank = 0; rank < 3; ++rank) {
         MinibatchSource source(
             {deserializer},
             {.memory_limit = size_t{64} << 10, .seed = 2, .rank = rank, .world_size = 3});
-        while (auto mb = source.next_minibatch(7)) samples += mb["x"].shape()[0];
+        while (auto mb = source.next_minibatch(7)) samples += mb[name].shape()[0];
       }
       int64_t all = 0;
       for (int64_t i = 0; i < kSequences; ++i) all += table.length(i);

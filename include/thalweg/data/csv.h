@@ -41,7 +41,8 @@ struct CSVOptions {
 /// header (the first row), values that are not of the stream's dtype and malformed quotes are bad.
 class THALWEG_API CSVDeserializer final : public WrappedDeserializer {
  public:
-  /// No streams: one stream f32 [columns] called "data" of all columns, missing values being NaN.
+  /// No streams: columns NAME_0, NAME_1, ... that follow each other are one stream NAME, others one
+  /// each, all f32, missing values being NaN; a first column called "key" is the key.
   explicit CSVDeserializer(const std::string& path, std::vector<CSVStream> streams = {},
                            CSVOptions options = {});
 };

@@ -53,4 +53,49 @@ struct ResizeOptions {
 /// All of the picture, or its middle, scaled to one size.
 THALWEG_API Transform resize(ResizeOptions options);
 
+struct RandomRotateOptions {
+  double degrees = 15;  // the angle is uniform in [-degrees, degrees], counterclockwise
+  Interpolation interpolation = Interpolation::linear;  // nearest or linear
+  double fill = 0;  // value of what comes from outside of the picture
+};
+/// The picture turned about its middle, its size as before.
+THALWEG_API Transform random_rotate(RandomRotateOptions options = {});
+
+struct RandomColourOptions {
+  double brightness = 0;  // radii, from 0 to 1: factors are uniform in [1 - radius, 1 + radius]
+  double contrast = 0;
+  double saturation = 0;
+  double max = 255;  // values are kept in [0, max]: 1 for f32 pictures of that range
+};
+/// In this order: values times a factor; their distance from the picture's mean grey times a
+/// factor; their distance from the pixel's grey times a factor. Grey is 0.299 R + 0.587 G + 0.114
+/// B. Pictures are RGB, or have one channel, whose saturation is left.
+THALWEG_API Transform random_colour(RandomColourOptions options);
+
+struct RandomLightingOptions {
+  double std = 0.1;  // of the three factors, normal about 0
+  double max = 255;  // as above; the eigenvalues are for values in [0, 1]
+  /// Of the covariance of the pixels' channels; those of ImageNet by default.
+  std::vector<double> values = {0.2175, 0.0188, 0.0045};
+  std::vector<double> vectors = {-0.5675, 0.7192,  0.4009,  -0.5808, -0.0045,
+                                 -0.8140, -0.5836, -0.6948, 0.4203};  // [channel, value], row-major
+};
+/// The same colour added to all pixels: vectors * (values * normal numbers); Krizhevsky et al.
+/// 2012.
+THALWEG_API Transform random_lighting(RandomLightingOptions options = {});
+
+struct RandomCutoutOptions {
+  int64_t height = 16;  // of the rectangle
+  int64_t width = 16;
+  int64_t count = 1;  // rectangles per picture
+  double fill = 0;    // value of what is cut out
+};
+/// Rectangles around places drawn in the picture get one value; DeVries and Taylor 2017.
+THALWEG_API Transform random_cutout(RandomCutoutOptions options = {});
+
+/// Takes away the mean picture in an OpenCV XML file as CNTK's: MeanImg, pixel by pixel, with
+/// Channel, Row and Col. The result is f32. Throws Error{io} for a file that lacks them, and
+/// Error{invalid} for pictures of another size; channels in the file are in CNTK's order, BGR.
+THALWEG_API Transform subtract_mean_file(const std::string& path);
+
 }  // namespace thalweg::data

@@ -55,9 +55,7 @@ class RowsChunk final : public Chunk {
     const size_t row = row_bytes_[stream];
     const std::span into(rows_[stream].get() + static_cast<size_t>(begin) * row,
                          static_cast<size_t>(end - begin) * row);
-    array.source->read_at(array.offset + static_cast<uint64_t>(first_ + begin) * row, into);
-    const size_t item = item_size(array.dtype);
-    if (array.swapped) swap_items(into.data(), into.size() / item, item);
+    read_items(array, static_cast<uint64_t>(first_ + begin) * row, into);
   }
 
   std::string name_;

@@ -92,7 +92,9 @@ class CsvFormat final : public RowFormat {
   CsvFormat(std::vector<CSVStream> streams, CSVOptions options, Columns columns)
       : options_(std::move(options)), columns_(std::move(columns)) {
     if (streams.empty()) {
-      streams = {{"data", {"*"}, DType::f32, std::numeric_limits<double>::quiet_NaN(), {}}};
+      const bool has_key = options_.key.empty() && columns_.size() > 1 && columns_[0] == "key";
+      if (has_key) options_.key = "key";
+      streams = streams_of_columns();
     }
     if (!options_.key.empty()) {
       key_column_ = columns_.find(options_.key);
@@ -142,6 +144,25 @@ class CsvFormat final : public RowFormat {
   }
 
  private:
+  // Columns NAME_0, NAME_1, ... that follow each other are one stream, others one each.
+  std::vector<CSVStream> streams_of_columns() const {
+    std::vector<CSVStream> streams;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i] == options_.key) continue;
+      CSVStream stream{columns_[i], {columns_[i]}};
+      stream.missing = std::numeric_limits<double>::quiet_NaN();
+      if (columns_[i].ends_with("_0")) {
+        stream.name.erase(stream.name.size() - 2);
+        for (size_t n = 1;
+             i + 1 < columns_.size() && columns_[i + 1] == fmt::format("{}_{}", stream.name, n);
+             ++n)
+          stream.columns.push_back(columns_[++i]);
+      }
+      streams.push_back(std::move(stream));
+    }
+    return streams;
+  }
+
   std::vector<size_t> named_columns(const CSVStream& stream) {
     std::vector<size_t> columns;
     for (const std::string& entry : stream.columns)

@@ -2,22 +2,26 @@
 
 #include <algorithm>
 
+#include "data/formats/swap_simd.h"
 #include "tensor/copy.h"
 
 namespace thalweg::data {
-namespace {
-
-template <typename Bits>
-void swap_all(std::byte* bytes, size_t count) {
-  for (size_t i = 0; i < count; ++i, bytes += sizeof(Bits)) store_le(load_be<Bits>(bytes), bytes);
-}
-
-}  // namespace
 
 void swap_items(std::byte* bytes, size_t count, size_t item_bytes) {
-  if (item_bytes == 2) swap_all<uint16_t>(bytes, count);
-  if (item_bytes == 4) swap_all<uint32_t>(bytes, count);
-  if (item_bytes == 8) swap_all<uint64_t>(bytes, count);
+  if (item_bytes > 1) swap_item_bytes(bytes, count * item_bytes, item_bytes);
+}
+
+void read_items(const RawArray& array, uint64_t at, std::span<std::byte> into) {
+  if (!array.swapped || item_size(array.dtype) == 1) {
+    array.source->read_at(array.offset + at, into);
+    return;
+  }
+  constexpr size_t kPiece = 512 * 1024;  // swapped while it is in the cache
+  for (size_t done = 0; done < into.size(); done += kPiece) {
+    const std::span piece = into.subspan(done, std::min(kPiece, into.size() - done));
+    array.source->read_at(array.offset + at + done, piece);
+    swap_items(piece.data(), piece.size() / item_size(array.dtype), item_size(array.dtype));
+  }
 }
 
 Tensor read_array(const RawArray& array) {
@@ -25,8 +29,7 @@ Tensor read_array(const RawArray& array) {
   if (array.column_major) std::ranges::reverse(file_shape);
   Tensor tensor = Tensor::empty(file_shape, {.dtype = array.dtype});
   auto* bytes = tensor.impl()->as<std::byte>();
-  array.source->read_at(array.offset, {bytes, array.bytes()});
-  if (array.swapped) swap_items(bytes, static_cast<size_t>(tensor.size()), item_size(array.dtype));
+  read_items(array, 0, {bytes, array.bytes()});
   if (!array.column_major) return tensor;
   TensorMeta meta = tensor.meta();
   std::ranges::reverse(meta.shape);

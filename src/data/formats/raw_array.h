@@ -26,6 +26,9 @@ struct RawArray {
 /// Between the file's order of bytes and that of this machine.
 void swap_items(std::byte* bytes, size_t count, size_t item_bytes);
 
+/// Reads elements, in this machine's order of bytes, from the byte `at` of them on.
+void read_items(const RawArray& array, uint64_t at, std::span<std::byte> into);
+
 /// All of it in memory, row-major.
 Tensor read_array(const RawArray& array);
 

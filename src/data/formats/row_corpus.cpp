@@ -30,6 +30,7 @@ RowCorpus::RowCorpus(std::unique_ptr<ByteSource> source, std::unique_ptr<RowForm
                      Start start, int64_t max_errors)
     : source_(std::move(source)),
       format_(std::move(format)),
+      start_(start),
       limit_(kDefaultLimit),
       log_(max_errors),
       window_offset_(start.offset),
@@ -37,8 +38,19 @@ RowCorpus::RowCorpus(std::unique_ptr<ByteSource> source, std::unique_ptr<RowForm
 
 void RowCorpus::limit_chunks(size_t bytes) {
   const std::lock_guard lock(mutex_);
-  THALWEG_ASSERT(places_.empty());
+  if (bytes == limit_) return;
   limit_ = bytes;
+  places_.clear();
+  go_to(start_.offset, start_.line);
+  is_complete_ = false;
+}
+
+std::string_view RowCorpus::content(std::string_view row) const {
+  return format_->has_lines() ? without_line_end(row) : row;
+}
+
+int64_t RowCorpus::lines(std::string_view row) const {
+  return format_->has_lines() ? std::max<int64_t>(1, std::ranges::count(row, '\n')) : 1;
 }
 
 // False at the end of the data.
@@ -76,14 +88,12 @@ bool RowCorpus::peek_row(Row& row) const {
       break;
     }
   }
-  row = {without_line_end(std::string_view(window_).substr(at_, next_ - at_)), line_,
-         window_offset_ + at_};
+  row = {content(std::string_view(window_).substr(at_, next_ - at_)), line_, window_offset_ + at_};
   return true;
 }
 
 void RowCorpus::take_row() const {
-  line_ += std::max<int64_t>(
-      1, std::ranges::count(std::string_view(window_).substr(at_, next_ - at_), '\n'));
+  line_ += lines(std::string_view(window_).substr(at_, next_ - at_));
   at_ = next_;
 }
 
@@ -93,10 +103,9 @@ size_t RowCorpus::cost(const Place& place, size_t more_bytes) const {
   return text + format_->loaded_bytes(place.rows + 1, text) + kPerRow * (place.rows + 1);
 }
 
-// To the end of a chunk that is shorter than what was taken.
-void RowCorpus::go_back(const Place& place) const {
-  window_offset_ = place.offset + place.bytes;
-  line_ = place.end_line;
+void RowCorpus::go_to(uint64_t offset, int64_t line) const {
+  window_offset_ = offset;
+  line_ = line;
   window_.clear();
   at_ = next_ = 0;
   is_last_window_ = false;
@@ -116,7 +125,7 @@ bool RowCorpus::scan_chunk() const {
       if (place.rows > 0 && cost(place, row_bytes) > limit_) {
         if (begins) break;
         if (place.sequences > 1) {  // the sequence goes to the next chunk as a whole
-          go_back(without_last);
+          go_to(without_last.offset + without_last.bytes, without_last.end_line);
           place = std::move(without_last);
           break;
         }
@@ -178,7 +187,7 @@ std::shared_ptr<const Chunk> RowCorpus::load(int64_t chunk, const Wanted& wanted
   const Place place = place_of(chunk);
   std::string text(place.bytes, '\0');
   source_->read_at(place.offset, std::as_writable_bytes(std::span(text)));
-  auto table = std::make_shared<TableChunk>(name(), streams(), place.rows);
+  auto table = std::make_shared<TableChunk>(name(), streams(), place.rows, format_->is_ragged());
   const bool has_keys = format_->key_kind() != KeyKind::position;
   SequenceKey last_key;
   int64_t line = place.line;
@@ -186,15 +195,16 @@ std::shared_ptr<const Chunk> RowCorpus::load(int64_t chunk, const Wanted& wanted
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(format_->row_end(text, at), text.size());
     const std::string_view whole = std::string_view(text).substr(at, end - at);
-    const Row row{without_line_end(whole), line, place.offset + at};
-    line += std::max<int64_t>(1, std::ranges::count(whole, '\n'));
+    const Row row{content(whole), line, place.offset + at};
+    line += lines(whole);
     at = end;
     if (!format_->is_sample(row.text)) continue;
     SequenceKey key = has_keys ? format_->key(row, name()) : SequenceKey{};
     TableChunk::RowEnd row_end{row.line, !has_keys || sequence < 0 || key != last_key};
     last_key = std::move(key);
     if (row_end.begins_sequence) ++sequence;
-    if (wanted.empty() || wanted[static_cast<size_t>(sequence)]) {
+    const bool is_wanted = wanted.empty() || wanted[static_cast<size_t>(sequence)];
+    if (is_wanted || format_->is_ragged()) {  // which tells lengths
       try {
         format_->parse(row, name(), *table);
       } catch (const Error& error) {

@@ -38,6 +38,11 @@ class RowFormat {
   /// False for blank rows and comments.
   virtual bool is_sample(std::string_view row) const = 0;
 
+  /// Rows end with LF or CR LF, which are not part of them; else rows are numbered as if lines.
+  virtual bool has_lines() const { return true; }
+  /// Rows have any number of samples, which parse() pushes; else one.
+  virtual bool is_ragged() const { return false; }
+
   virtual KeyKind key_kind() const { return KeyKind::position; }
   /// Asked unless key_kind() is position. Rows of one key that follow each other are a sequence.
   virtual SequenceKey key(const Row& row, const std::string& name) const;
@@ -85,13 +90,16 @@ class RowCorpus final : public Deserializer {
   bool scan_chunk() const;
   bool peek_row(Row& row) const;
   void take_row() const;
-  void go_back(const Place& place) const;
+  void go_to(uint64_t offset, int64_t line) const;
   bool read_more() const;
   Place place_of(int64_t chunk) const;
+  std::string_view content(std::string_view row) const;
+  int64_t lines(std::string_view row) const;
   size_t cost(const Place& place, size_t more_bytes) const;
 
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<RowFormat> format_;
+  Start start_;
   size_t limit_;
   mutable ProblemLog log_;
 

@@ -1,22 +1,32 @@
 #include "data/formats/table_chunk.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace thalweg::data {
 
-TableChunk::TableChunk(std::string name, const std::vector<StreamInfo>& streams, size_t rows)
-    : name_(std::move(name)) {
+TableChunk::TableChunk(std::string name, const std::vector<StreamInfo>& streams, size_t rows,
+                       bool ragged)
+    : name_(std::move(name)), ragged_(ragged) {
   for (const StreamInfo& stream : streams) {
     Values& column = columns_.emplace_back();
     column.sparse = stream.sparse;
-    if (stream.sparse) {
+    if (stream.sparse || ragged) {
       column.row_starts.reserve(rows + 1);
       column.row_starts.push_back(0);
-    } else {
+    }
+    if (!stream.sparse) {
       column.row_bytes = static_cast<size_t>(element_count(stream.shape)) * item_size(stream.dtype);
-      column.dense.resize(rows * column.row_bytes);
+      if (!ragged) column.dense.resize(rows * column.row_bytes);
     }
   }
+}
+
+void TableChunk::push_samples(size_t stream, Bytes samples, size_t count) {
+  std::vector<std::byte>& dense = columns_[stream].dense;
+  dense.insert(dense.end(), samples.begin(), samples.end());
+  row_samples_ = std::max(row_samples_, static_cast<int64_t>(count));
 }
 
 void TableChunk::end_row(RowEnd end) {
@@ -26,7 +36,11 @@ void TableChunk::end_row(RowEnd end) {
     lines_.push_back(end.line);
   }
   for (Values& column : columns_) {
-    if (!column.sparse) continue;
+    if (!column.sparse) {
+      if (ragged_)
+        column.row_starts.push_back(static_cast<int64_t>(column.dense.size() / column.row_bytes));
+      continue;
+    }
     if (end.is_bad) {
       column.values.resize(static_cast<size_t>(column.row_starts.back()));
       column.indices.resize(column.values.size());
@@ -35,7 +49,8 @@ void TableChunk::end_row(RowEnd end) {
   }
   int64_t& length = lengths_.back();
   if (end.is_bad) length = kDropped;
-  if (length != kDropped) ++length;
+  if (length != kDropped) length += ragged_ ? row_samples_ : 1;
+  row_samples_ = 0;
   ++rows_;
 }
 
@@ -57,6 +72,10 @@ StreamValues TableChunk::read(int64_t sequence, size_t stream, const SequenceDra
     values.values = column.values.data();
     values.columns = column.indices.data();
     values.row_starts = column.row_starts.data() + row;
+  } else if (ragged_) {
+    const int64_t first = column.row_starts[row];
+    values.samples = column.row_starts[row + 1] - first;
+    values.values = column.dense.data() + static_cast<size_t>(first) * column.row_bytes;
   } else {
     values.values = column.dense.data() + row * column.row_bytes;
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <thalweg/base/bytes.h>
 #include <thalweg/data/deserializer.h>
 
 namespace thalweg::data {
@@ -12,8 +13,10 @@ namespace thalweg::data {
 /// several that follow each other.
 class TableChunk final : public Chunk {
  public:
-  /// Dense streams get `rows` rows of zeros. `name` is the file's.
-  TableChunk(std::string name, const std::vector<StreamInfo>& streams, size_t rows);
+  /// Dense streams get `rows` rows of zeros. `name` is the file's. `ragged`: rows have as many
+  /// samples as are pushed, and every row is a sequence.
+  TableChunk(std::string name, const std::vector<StreamInfo>& streams, size_t rows,
+             bool ragged = false);
 
   // --- building, row after row ---
   /// The values of a dense stream in the row that is next.
@@ -24,6 +27,8 @@ class TableChunk final : public Chunk {
     columns_[stream].values.push_back(value);
     columns_[stream].indices.push_back(column);
   }
+  /// Ragged: `count` samples of a dense stream.
+  void push_samples(size_t stream, Bytes samples, size_t count);
   /// Ends the row that is next, which is that of a line. `begins_sequence` false: it goes on with
   /// the sequence of the row before. `is_bad`: it drops its sequence.
   struct RowEnd {
@@ -61,6 +66,8 @@ class TableChunk final : public Chunk {
   std::vector<int64_t> first_rows_;  // likewise
   std::vector<int64_t> lines_;
   int64_t rows_ = 0;
+  bool ragged_ = false;
+  int64_t row_samples_ = 0;  // ragged: pushed for the row that is next, in the longest stream
 };
 
 }  // namespace thalweg::data

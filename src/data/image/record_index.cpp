@@ -20,6 +20,17 @@ RecordIndex::RecordIndex(const ByteSource& source, const std::string& index)
   if (!index.empty()) read_index(index);
 }
 
+void RecordIndex::limit_chunks(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes == limit_) return;
+  limit_ = bytes;
+  chunks_.clear();
+  if (!has_keys()) offsets_.clear();
+  next_ = 0;
+  is_complete_ = false;
+  failure_ = nullptr;
+}
+
 void RecordIndex::read_index(const std::string& index) {
   std::vector<RecordPlace> places = read_record_index(index);
   if (places.empty()) fail_io("recordio: the index is empty; {}", index);

@@ -25,7 +25,7 @@ class RecordIndex {
   /// `index` "": none.
   RecordIndex(const ByteSource& source, const std::string& index);
 
-  void limit_chunks(size_t bytes) { limit_ = bytes; }
+  void limit_chunks(size_t bytes);
   /// Throws Error{io} where the file is damaged, once the chunks before it were given.
   bool has_chunk(int64_t chunk) const;
   Chunk chunk(int64_t chunk) const;
