@@ -36,6 +36,7 @@ class TransformPart : public Part {
   virtual bool random() const { return false; }
 };
 std::span<const Kind> transform_kinds();
+std::span<const Kind> image_transform_kinds();  // the rest of them
 
 class InitializerPart : public Part {
  public:

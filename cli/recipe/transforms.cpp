@@ -68,6 +68,14 @@ constexpr Kind kKinds[] = {
 
 }  // namespace
 
-std::span<const Kind> transform_kinds() { return kKinds; }
+std::span<const Kind> transform_kinds() {
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> kinds(std::begin(kKinds), std::end(kKinds));
+    const std::span<const Kind> pictures = image_transform_kinds();
+    kinds.insert(kinds.end(), pictures.begin(), pictures.end());
+    return kinds;
+  }();
+  return all;
+}
 
 }  // namespace thalweg::cli
