@@ -138,10 +138,15 @@ def unbuilt_sources(root):
             yield f"{path}: is not in {folder.relative_to(root) / 'CMakeLists.txt'}"
 
 
+WRITTEN_BY_PROGRAM = {"docs/recipe.md"}  # a table of all keys: as long as there are keys
+
+
 def long_files(root):
     code = SOURCES | {".py", ".cmake", ".sh", ".js", ".css", ".html", ".md", ".txt", ""}
     for path in tracked(root):
         if path.suffix not in code or path.name == "LICENSE" or "fixtures" in path.parts:
+            continue
+        if str(path) in WRITTEN_BY_PROGRAM:
             continue
         lines = text_of(root / path).count("\n")
         if lines > MAX_LINES:
