@@ -15,7 +15,7 @@ using ctf::is_blank;
 using ctf::is_digit;
 
 bool is_unprintable(char c) { return static_cast<signed char>(c) < 0x20; }
-bool ends_values(char c) { return is_unprintable(c) || c == '|'; }
+bool ends_values(char c) { return (is_unprintable(c) && c != '\t') || c == '|'; }
 
 // One sequence's bytes, read one after another. Functions that read something tell whether they
 // could; at_ is then at the first byte they did not take.

@@ -207,7 +207,8 @@ class Parser {
       counts_[i] = static_cast<int64_t>(table_.streams()[i].open_samples());
       if (counts_[i] > 0) continue;
       wrong(at, static_cast<int>(i),
-            fmt::format("expected a sample in every sequence, found none{}", id_of(sequence)));
+            fmt::format("expected a sample in every sequence, found none{}{}", id_of(sequence),
+                        hint_of_field(i)));
       return false;
     }
     if (rules_.counting < 0 && length() < rows) {
@@ -223,6 +224,11 @@ class Parser {
 
   std::string id_of(const CtfSequence& sequence) const {
     return mode_ == CtfMode::ids ? fmt::format(" in sequence {}", sequence.key) : "";
+  }
+
+  std::string hint_of_field(size_t stream) const {
+    if (table_.streams()[stream].samples() > 0) return "";
+    return fmt::format("; no row so far has the field '{}'", rules_.streams[stream].field);
   }
 
   int64_t length() const {

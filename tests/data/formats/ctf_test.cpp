@@ -111,8 +111,12 @@ TEST_F(Ctf, ErrorsNameThePlaceTheStreamAndWhatWasExpected) {
             "f.ctf:2:1: expected no sequence id, as the first row has none, found '5'");
   EXPECT_EQ(error_of("|x 1 2 3 |y |x 1 2 3\n"),
             "f.ctf:1:14: stream 'x': expected one sample in a row, found a second one");
-  EXPECT_EQ(error_of("3 |x 1 2 3\n3 |x 1 2 3\n4 |x 1 2 3|y\n"),
-            "f.ctf:1:1: stream 'y': expected a sample in every sequence, found none in sequence 3");
+  EXPECT_EQ(
+      error_of("3 |x 1 2 3\n3 |x 1 2 3\n4 |x 1 2 3|y\n"),
+      "f.ctf:1:1: stream 'y': expected a sample in every sequence, found none in sequence 3; no "
+      "row so far has the field 'y'");
+  EXPECT_EQ(error_of("|x 1 2 3|y\n|x 1 2 3\n"),
+            "f.ctf:2:1: stream 'y': expected a sample in every sequence, found none");
   EXPECT_EQ(error_of("3 |x 1 2 3\n3 |y 1:1\n"),
             "f.ctf:1:1: expected a stream with a sample in every row, found 2 rows and at most 1 "
             "samples in sequence 3");
@@ -149,6 +153,27 @@ TEST_F(Ctf, AChunkHoldsOnlyTheSequencesThatAreWanted) {
   EXPECT_EQ(chunk->length(2), 1);
   EXPECT_EQ(floats(chunk->read(2, 0, {}), 3), std::vector<float>({3, 3, 3}));
   EXPECT_EQ(chunk->read(2, 1, {}).columns[1], 2);
+}
+
+// CNTK's own tests of what may stand at the end of a file, and a fault of its reader: it took any
+// number of values there.
+TEST_F(Ctf, CompatModeTakesASoundLastSampleWithoutALineEnd) {
+  const std::vector<CtfStream> a = {{.name = "A", .dim = 2}};
+  for (const char* text : {"", "\t", "  ", " -", " +", " 12.+", " 12.+e", " 1:", " 1 2 3"})
+    EXPECT_NE(error_of(std::string("|A 1 2\n|A") + text, a, {.compat = true}), "") << text;
+  for (const auto& [text, sum] : std::vector<std::pair<const char*, double>>{
+           {" 1", 1}, {" -123", -123}, {" 45.", 45}, {" 6.78", 6.78f}, {" 9.10e-11", 9.10e-11f}}) {
+    const Totals totals = totals_of(open(std::string("|A 0 0\n|A") + text, a, {.compat = true}));
+    EXPECT_EQ(totals.streams.at("A").values, 4) << text;
+    EXPECT_EQ(totals.streams.at("A").sum, sum) << text;
+  }
+  // Infinity and NaN as its arithmetic has them.
+  const auto chunk = open("|A 1e999 0e999\n", a, {.compat = true}).load(0);
+  const std::vector<float> odd = floats(chunk->read(0, 0, {}), 2);
+  EXPECT_EQ(odd[0], INFINITY);
+  EXPECT_TRUE(std::isnan(odd[1]));
+  EXPECT_EQ(totals_of(open("|A 1-2\n", a, {.compat = true})).streams.at("A").sum, -1);
+  EXPECT_EQ(totals_of(open("|A\t1 \t 2\t|y\n", a, {.compat = true})).streams.at("A").sum, 3);
 }
 
 TEST_F(Ctf, TheStreamThatCountsSaysHowLongASequenceIs) {
