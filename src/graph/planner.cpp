@@ -6,6 +6,7 @@
 #include <thalweg/ops/call.h>
 
 #include "base/fail.h"
+#include "base/log_format.h"
 #include "graph/passes.h"
 #include "graph/plan_text.h"
 #include "graph/program.h"
@@ -116,6 +117,8 @@ Planner::State::Entry& Planner::State::entry() {
   if (entries.size() == static_cast<size_t>(options.signatures)) {
     const auto oldest =
         std::ranges::min_element(entries, {}, [](const auto& e) { return e->used; });
+    log_info("plan: {} is given up for a newer signature; {} are kept",
+             (*oldest)->signature.describe(), options.signatures);
     entries.erase(oldest);
     ++counts.evicted;
   }
@@ -170,12 +173,15 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
       e.replays = 0;
       ++e.plans;
       ++counts.plans;
+      log_info("plan: {} has {} records and {} bytes of temporaries", e.signature.describe(),
+               e.program->graph().records.size(), e.program->memory().bytes);
       return;
     }
   }
   e.last = trace->refusal().empty() ? std::move(trace) : nullptr;
   if (e.traces < kMostTraces) return;
   e.give_up();
+  log_info("plan: {} runs eagerly; {}", e.signature.describe(), e.reason);
   e.last.reset();
 }
 

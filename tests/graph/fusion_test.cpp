@@ -103,6 +103,17 @@ TEST(Fusion, AViewInAnotherOrderOfWhatIsWritten) {
       {30000}, 0);
 }
 
+TEST(Fusion, AViewThatIsShiftedAgainstWhatIsWritten) {
+  expect_fused(
+      [](const Tensor& x, const Tensor& y) {
+        const Tensor a = x * 2;
+        const Tensor low = slice(a, 0, 0, 29999), high = slice(a, 0, 1, 30000);
+        low += slice(y, 0, 0, 29999);
+        return high * 3;
+      },
+      {30000}, 0);
+}
+
 TEST(Fusion, OneElementOfATensorBesideTheWhole) {
   expect_fused(
       [](const Tensor& x, const Tensor& y) {
