@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -115,9 +117,15 @@ class CTFDeserializer::Impl {
   }
 
   uint64_t key(int64_t chunk, int64_t sequence) {
-    const Place place = get(chunk);
-    const std::lock_guard lock(mutex_);
-    return place.file->key(place.chunk.range.sequence + static_cast<uint64_t>(sequence));
+    const std::lock_guard lock(keys_mutex_);
+    const auto known = std::ranges::find(known_keys_, chunk, &ChunkKeys::chunk);
+    if (known == known_keys_.end()) {
+      const Place place = get(chunk);
+      known_keys_[next_keys_] = {chunk, place.file->keys(place.chunk)};
+      return known_keys_[std::exchange(next_keys_, (next_keys_ + 1) % known_keys_.size())].keys.at(
+          static_cast<size_t>(sequence));
+    }
+    return known->keys.at(static_cast<size_t>(sequence));
   }
 
   ReadProblems problems() const {
@@ -165,6 +173,16 @@ class CTFDeserializer::Impl {
   std::vector<std::unique_ptr<CtfFile>> files_;
   std::vector<int64_t> first_chunks_ = {0};  // of the files as far as known
   std::mutex mutex_;
+
+  // Of the chunks asked for last: all of them may be more than fits in memory.
+  struct ChunkKeys {
+    int64_t chunk = -1;
+    std::vector<uint64_t> keys = {};
+  };
+  std::array<ChunkKeys, 4> known_keys_;
+  size_t next_keys_ = 0;
+  std::mutex keys_mutex_;
+
   ReadProblems problems_;
   mutable std::mutex problems_mutex_;
 };

@@ -121,6 +121,25 @@ void CtfFile::add_blocks() {
   open_ = {};
 }
 
+void CtfFile::check_count(const CtfPlace& place, uint64_t found) const {
+  const CtfRange& range = place.range;
+  if (found == range.sequences) return;
+  fail_io("{}: the index is of other data; expected {} sequences from byte {} to {}, found {}",
+          path_, range.sequences, range.offset, range.offset + range.size, found);
+}
+
+std::vector<uint64_t> CtfFile::keys(const CtfPlace& place) const {
+  const PageBuffer buffer(place.range.size);
+  source()->read_at(place.range.offset,
+                    std::as_writable_bytes(std::span(buffer.get(), place.range.size)));
+  std::vector<uint64_t> keys;
+  CtfScanner scanner(rules_, place.mode);
+  scanner.scan({buffer.get(), place.range.size}, 0, true,
+               [&](const CtfSequence& sequence) { keys.push_back(sequence.key); });
+  check_count(place, keys.size());
+  return keys;
+}
+
 std::shared_ptr<const Chunk> CtfFile::load(const CtfPlace& place, const std::vector<bool>& wanted,
                                            ReadProblems& problems, std::mutex& problems_mutex) {
   const CtfRange& range = place.range;
@@ -146,11 +165,7 @@ std::shared_ptr<const Chunk> CtfFile::load(const CtfPlace& place, const std::vec
     judge(rows, report, problems);
   }
   if (failure) std::rethrow_exception(failure);
-  if (chunk->table_.sequences() != range.sequences) {
-    fail_io("{}: the index is of other data; expected {} sequences from byte {} to {}, found {}",
-            path_, range.sequences, range.offset, range.offset + range.size,
-            chunk->table_.sequences());
-  }
+  check_count(place, static_cast<uint64_t>(chunk->table_.sequences()));
   chunk->table_.shrink();
   chunk->lines_.shrink();
   return chunk;

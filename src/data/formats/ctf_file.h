@@ -42,7 +42,9 @@ class CtfFile {
   }
   /// Once there is a chunk.
   CtfMode mode() const { return index_->mode(); }
-  uint64_t key(uint64_t sequence) const { return index_->data().keys[sequence]; }
+
+  /// The ids of a chunk's sequences. Any thread may call this.
+  std::vector<uint64_t> keys(const CtfPlace& place) const;
 
   /// Any thread may call this. What is wrong goes to `problems`; an
   /// Error if there is more than max_errors allow.
@@ -61,6 +63,7 @@ class CtfFile {
   std::string told(const Rows& rows, const CtfProblem& problem) const;
   void add_blocks();
   std::shared_ptr<const ByteSource> source() const;
+  void check_count(const CtfPlace& place, uint64_t found) const;
 
   const CtfRules& rules_;
   const CtfOptions& options_;

@@ -107,7 +107,6 @@ void CtfIndex::add(const CtfSequence& sequence) {
   }
   block_ = grown;
   ++sequences_;
-  if (scanner_.mode() == CtfMode::ids) data_.keys.push_back(sequence.key);
 }
 
 void CtfIndex::end_block() {

@@ -29,7 +29,6 @@ struct CtfIndexData {
   CtfMode mode = CtfMode::unknown;
   bool has_lines = true;         // CNTK's indexes do not know them
   std::vector<CtfRange> blocks;  // in order
-  std::vector<uint64_t> keys;    // of all sequences, if mode is ids
 };
 
 /// What an index depends on besides the file.

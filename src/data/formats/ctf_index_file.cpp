@@ -58,8 +58,7 @@ CtfIndexData parse(std::string_view content, const FileStamp& stamp) {
   data.mode = static_cast<CtfMode>(in.next());
   data.has_lines = in.next() != 0;
   const uint64_t blocks = in.next();
-  const uint64_t keys = in.next();
-  if (blocks > in.left() / 40 || in.left() != blocks * 40 + keys * 8) fail_io("its size is wrong");
+  if (blocks > in.left() / 40 || in.left() != blocks * 40) fail_io("its size is wrong");
   uint64_t sequence = 0;
   for (uint64_t i = 0; i < blocks; ++i) {
     CtfRange block{in.next(),
@@ -71,8 +70,6 @@ CtfIndexData parse(std::string_view content, const FileStamp& stamp) {
     sequence += block.sequences;
     data.blocks.push_back(block);
   }
-  data.keys.resize(keys);
-  for (uint64_t& key : data.keys) key = in.next();
   return data;
 }
 
@@ -118,7 +115,6 @@ CtfIndexData parse_cntk(std::string_view content, const CtfRules& rules, const F
       fail_io("it is of another file");
     end = one.offset + one.size;
     add_to_blocks(data, one, rules, options);
-    data.keys.push_back(number(0));
   }
   return data;
 }
@@ -140,7 +136,6 @@ std::optional<CtfIndexData> read_cntk(const std::string& path, const CtfRules& r
     data.mode = mode_of(path, rules, data.blocks[0].offset);
     // Rows that CNTK counts and the strict grammar does not: blank ones.
     if (data.mode == CtfMode::lines && !rules.compat) return std::nullopt;
-    if (data.mode == CtfMode::lines) data.keys = {};
     return data;
   } catch (const Error& error) {
     log(LogLevel::warn, fmt::format("{}: CNTK's index is not used: {}", index, error.what()));
@@ -180,14 +175,13 @@ void write_ctf_index(const std::string& path, const CtfRules& rules, const FileS
   MemoryWriter out;
   for (const uint64_t number :
        {kMagic, stamp.size, static_cast<uint64_t>(stamp.time_ns), static_cast<uint64_t>(data.mode),
-        uint64_t{data.has_lines}, uint64_t{data.blocks.size()}, uint64_t{data.keys.size()}})
+        uint64_t{data.has_lines}, uint64_t{data.blocks.size()}})
     out.write_le(number);
   for (const CtfRange& block : data.blocks) {
     for (const uint64_t number :
          {block.offset, block.size, block.line, uint64_t{block.sequences}, uint64_t{block.rows}})
       out.write_le(number);
   }
-  for (const uint64_t key : data.keys) out.write_le(key);
   const uint32_t checksum = crc32c(out.bytes());
   out.write_le(checksum);
   const std::string index = ctf_index_path(path, rules, options);
