@@ -116,6 +116,13 @@ class Files(ProgramTest):
             self.assertEqual(self.read(run, name), self.read(other, name), name)
         self.assertEqual(self.read(run, "model.safetensors"), self.read(stopped, "model.safetensors"))
 
+    def test_learns_from_csv(self):
+        rows = "a,b,larger\n" + "".join(f"{i % 7},{i % 5},{int(i % 7 < i % 5)}\n" for i in range(350))
+        self.write("points.csv", rows)
+        run = self.train("--set", "data.train=points.csv", "--set", "train.epochs=10",
+                         "--set", "data.streams=['x=a..b:dense:2', 'y=larger:dense:1:i64']")
+        self.assertGreater(json.loads(self.succeed("eval", run, "--json"))["accuracy"], 0.95)
+
     def test_balances_classes(self):
         # One of ten is of the second class, and x says which.
         rows = "".join(f"|X {i % 10} 1 |Y {int(i % 10 == 0)}:1\n" for i in range(500))
