@@ -11,7 +11,7 @@
 namespace thalweg::pool {
 
 inline constexpr size_t kGranule = 64;
-inline constexpr int kClasses = 160;  // up to 2^45 bytes
+inline constexpr int kClasses = 224;  // up to 2^63 bytes, the largest that a tensor may ask for
 
 /// The class whose blocks hold `bytes`.
 constexpr int class_of(size_t bytes) {
@@ -30,6 +30,8 @@ constexpr size_t class_bytes(int size_class) {
   const size_t step = size_t{1} << (log2 - 2);
   return ((size_t{1} << log2) + (static_cast<size_t>(size_class % 4) + 1) * step) * kGranule;
 }
+
+static_assert(class_of(size_t{1} << 63) == kClasses - 1);
 
 template <size_t Bytes>
 inline constexpr int kClassOf = class_of(Bytes);

@@ -1,5 +1,6 @@
 // arange, linspace and eye.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -60,6 +61,7 @@ Tensor linspace(double start, double stop, int64_t count, TensorOptions options)
 Tensor eye(int64_t rows, int64_t columns, int64_t diagonal, TensorOptions options) {
   if (columns == -1) columns = rows;
   const Tensor result = Tensor::zeros({rows, columns}, options);
+  diagonal = std::clamp(diagonal, -rows, columns);
   const int64_t first_row = std::max<int64_t>(0, -diagonal);
   const int64_t count = std::min(rows - first_row, columns - std::max<int64_t>(0, diagonal));
   if (count <= 0) return result;

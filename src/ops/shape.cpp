@@ -186,7 +186,13 @@ void infer_pad(const InferContext& ctx) {
   check_widths("after", a.after, shape);
   // Kernels do not throw: a value that the dtype cannot hold is found here.
   if (!is_floating(ctx.in(0).dtype)) Tensor::full({}, a.value, {ctx.in(0).dtype, Device::cpu()});
-  for (size_t i = 0; i < shape.size(); ++i) shape[i] += a.before[i] + a.after[i];
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (__builtin_add_overflow(shape[i], a.before[i], &shape[i]) ||
+        __builtin_add_overflow(shape[i], a.after[i], &shape[i])) {
+      fail_invalid("pad: {} and {} elements at axis {} of x {} are more than 63 bits count",
+                   a.before[i], a.after[i], i, to_string(ctx.in(0).shape));
+    }
+  }
   ctx.out().dtype = ctx.in(0).dtype;
   ctx.out().shape = shape;
   ctx.out().strides = strides_like(ctx.in(0), shape);
@@ -237,21 +243,23 @@ const Op kPad{.name = "pad",
 Tensor padding_positions(const Tensor& x, int64_t axis, int64_t before, int64_t after,
                          PadMode mode) {
   const int64_t size = x.shape()[axis];
-  const int64_t most = mode == PadMode::reflect ? size - 1 : size ? std::max(before, after) : 0;
+  constexpr int64_t kMost = int64_t{1} << 60;  // so that no sum overflows
+  const int64_t most = mode == PadMode::reflect ? size - 1 : size ? kMost : 0;
   if (std::max(before, after) > most) {
     fail_invalid("pad: {} padding of {} and {} on axis {} of x {}; at most {}",
                  mode == PadMode::reflect ? "reflect" : "edge", before, after, axis,
                  to_string(x.shape()), std::max<int64_t>(most, 0));
   }
-  std::vector<int64_t> positions;
+  Tensor positions = Tensor::empty({before + size + after}, {DType::i64});
+  int64_t* to = positions.mutable_data<int64_t>();
   for (int64_t i = -before; i < size + after; ++i) {
     const int64_t last = size - 1;
     if (mode == PadMode::edge)
-      positions.push_back(std::clamp<int64_t>(i, 0, last));
+      *to++ = std::clamp<int64_t>(i, 0, last);
     else
-      positions.push_back(i < 0 ? -i : i > last ? 2 * last - i : i);
+      *to++ = i < 0 ? -i : i > last ? 2 * last - i : i;
   }
-  return Tensor::of(positions, {-1}, x.device());
+  return positions.to(x.device());
 }
 
 // [before, size, after] of an axis: the three sizes that a line-wise op sees.
@@ -269,7 +277,10 @@ Tensor repeat_lines(const Tensor& x, int64_t axis, int64_t times, size_t at) {
   lines.insert(at, 1);
   repeated = lines;
   repeated[at] = times;
-  result[axis] *= times;
+  if (__builtin_mul_overflow(result[axis], times, &result[axis])) {
+    fail_invalid("repeat: {} times axis {} of x {} is more than 63 bits count", times, axis,
+                 to_string(x.shape()));
+  }
   return reshape(broadcast_to(reshape(x, lines), repeated), result);
 }
 
@@ -280,7 +291,7 @@ Tensor triangle(const char* name, const Tensor& x, int64_t diagonal, bool lower)
   const Tensor row = reshape(arange(x.size(-2), {DType::i64, x.device()}), {-1, 1});
   const Tensor column = arange(x.size(-1), {DType::i64, x.device()});
   const Tensor offset = column - row;
-  const double bound = static_cast<double>(diagonal);
+  const double bound = static_cast<double>(std::clamp(diagonal, -x.size(-2), x.size(-1)));
   return where(lower ? offset <= bound : offset >= bound, x, 0.0);
 }
 
@@ -345,6 +356,10 @@ std::vector<Tensor> split_sizes(const Tensor& x, std::span<const int64_t> sizes,
   std::vector<Tensor> parts;
   for (int64_t size : sizes) {
     if (size < 0) fail_invalid("split_sizes: size {} is negative", size);
+    if (size > x.shape()[normal] - first) {
+      fail_invalid("split_sizes: sizes up to {} go beyond axis {} of x {}", size, normal,
+                   to_string(x.shape()));
+    }
     parts.push_back(slice(x, normal, first, first + size));
     first += size;
   }
@@ -396,7 +411,7 @@ Tensor roll(const Tensor& x, int64_t shift, int64_t axis) {
   const int64_t normal = normalize_axis("roll", axis, x.shape().size());
   const int64_t size = x.shape()[normal];
   if (size == 0) return x;
-  const int64_t cut = ((-shift % size) + size) % size;
+  const int64_t cut = (size - shift % size) % size;
   if (cut == 0) return x;
   return concat({slice(x, normal, cut, size), slice(x, normal, 0, cut)}, normal);
 }

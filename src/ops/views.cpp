@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include <thalweg/ops/call.h>
 #include <thalweg/ops/reduce.h>
@@ -28,6 +29,7 @@ struct ShapeAttrs {
 void infer_broadcast_to(const InferContext& ctx) {
   const TensorMeta& in = ctx.in(0);
   const Shape& shape = ctx.attrs<ShapeAttrs>().shape;
+  checked_element_count("broadcast_to", shape, item_size(in.dtype));
   if (!(broadcast_shapes("broadcast_to", in.shape, shape) == shape)) {
     fail_invalid("broadcast_to: shape {} cannot be repeated to {}", to_string(in.shape),
                  to_string(shape));
@@ -349,7 +351,6 @@ Tensor slice(const Tensor& x, int64_t axis, int64_t start, int64_t stop, int64_t
   SliceAttrs a;
   a.axis = normalize_axis("slice", axis, x.shape().size());
   a.size = x.shape()[a.axis];
-  a.step = step;
   const int64_t low = step > 0 ? 0 : -1;
   const int64_t high = step > 0 ? a.size : a.size - 1;
   a.start =
@@ -357,7 +358,9 @@ Tensor slice(const Tensor& x, int64_t axis, int64_t start, int64_t stop, int64_t
   const int64_t end =
       stop == Slice::kOpen ? (step > 0 ? high : low) : clamp_position(stop, a.size, low, high);
   const int64_t distance = step > 0 ? end - a.start : a.start - end;
-  const int64_t stride = step > 0 ? step : -step;
+  // Longer steps than the axis all mean the same; with these nothing overflows.
+  a.step = std::clamp(step, -std::max<int64_t>(a.size, 1), std::max<int64_t>(a.size, 1));
+  const int64_t stride = std::abs(a.step);
   a.count = distance > 0 ? (distance + stride - 1) / stride : 0;
   return call(kSlice, a, x);
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ std::string element_text(const TensorImpl& tensor, int64_t position) {
       return value ? "true" : "false";
     else if constexpr (std::is_integral_v<T>)
       return fmt::format("{}", static_cast<int64_t>(value));
+    else if (std::isnan(static_cast<double>(value)))
+      return "nan";  // whatever its sign, which means nothing
     else if constexpr (std::is_same_v<T, double>)
       return fmt::format("{:.6g}", value);
     else

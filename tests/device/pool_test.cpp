@@ -8,6 +8,8 @@
 
 #include <thalweg/device/memory.h>
 
+#include "base/expect_error.h"
+
 namespace thalweg {
 namespace {
 
@@ -17,6 +19,14 @@ TEST(Pool, ClassesHoldWhatWasAskedForAndWasteAtMostAQuarter) {
     ASSERT_GE(pool::class_bytes(c), bytes);
     ASSERT_TRUE(c == 0 || pool::class_bytes(c - 1) < bytes);
     ASSERT_LE(pool::class_bytes(c), bytes + bytes / 4 + pool::kGranule);
+  }
+}
+
+TEST(Pool, SaysThatThereIsNotSoMuchMemory) {
+  for (const int exponent : {46, 52, 62}) {
+    const std::string text = error_text(
+        ErrorKind::unavailable, [&] { Storage::allocate(Device::cpu(), size_t{1} << exponent); });
+    EXPECT_TRUE(text.starts_with("allocate: out of memory on cpu")) << text;
   }
 }
 

@@ -1,6 +1,11 @@
+#include <limits>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <thalweg/graph/autograd.h>
+#include <thalweg/ops/index.h>
+#include <thalweg/ops/linear.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/reduce.h>
 #include <thalweg/ops/shape.h>
@@ -35,6 +40,36 @@ TEST(Shape, OpsAgreeWithNumPy) {
   expect_case("triu", triu(x, -1));
   expect_case("concat", concat({x, slice(x, 1, 0, 1), 2.0 * x}, 1));
   expect_case("stack", stack({x, -x}, 2));
+}
+
+TEST(Shape, SizesThatOverflowAreErrors) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const Tensor x = Tensor::ones({4});
+  EXPECT_THROW(pad(x, {kMax}, {kMax}), Error);  // wraps to 2
+  EXPECT_THROW(pad(x, {kMax}, {kMax}, PadMode::edge), Error);
+  EXPECT_THROW(repeat(x, int64_t{1} << 62, 0), Error);  // wraps to 0
+  EXPECT_THROW(tile(x, {int64_t{1} << 62}), Error);
+  EXPECT_THROW(one_hot(Tensor::of<int64_t>({1}), kMax), Error);
+  EXPECT_THROW(broadcast_to(Tensor::ones({1}), {-1}), Error);
+  EXPECT_THROW(broadcast_to(Tensor::ones({1}), {int64_t{1} << 32, int64_t{1} << 32}), Error);
+  const Tensor column = broadcast_to(Tensor::ones({1, 1}), {int64_t{1} << 32, 1});
+  EXPECT_THROW(column + transpose(column), Error);
+  EXPECT_THROW(matmul(column, transpose(column)), Error);
+  EXPECT_THROW(split_sizes(x, std::vector<int64_t>{kMax, kMax, 6}), Error);
+}
+
+TEST(Shape, StepsShiftsAndDiagonalsMayBeOfAnySize) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  const Tensor x = Tensor::of<int64_t>({1, 2, 3});
+  EXPECT_EQ(slice(x, 0, 0, 3, kMax).to_vector<int64_t>(), (std::vector<int64_t>{1}));
+  EXPECT_EQ(slice(x, 0, 2, -4, kMin).to_vector<int64_t>(), (std::vector<int64_t>{3}));
+  EXPECT_EQ(roll(x, kMin, 0).to_vector<int64_t>(), (std::vector<int64_t>{3, 1, 2}));
+  const Tensor square = Tensor::ones({2, 2});
+  EXPECT_EQ(sum(tril(square, kMax)).item<int>(), 4);
+  EXPECT_EQ(sum(triu(square, kMax)).item<int>(), 0);
+  EXPECT_EQ(sum(tril(square, kMin)).item<int>(), 0);
+  EXPECT_EQ(sum(eye(2, 2, kMin)).item<int>() + sum(eye(2, 2, kMax)).item<int>(), 0);
 }
 
 TEST(Shape, RegularTensorsAgreeWithNumPy) {
