@@ -50,6 +50,7 @@ const Op kFunction{.name = "function",
 }  // namespace
 
 std::vector<Tensor> apply(std::shared_ptr<Function> function, std::span<const Tensor> inputs) {
+  if (!function) fail_invalid("Function: apply() was given no object");
   if (function->used_) {
     fail_invalid("Function: this object was called before; make a new one for each call");
   }
@@ -58,6 +59,9 @@ std::vector<Tensor> apply(std::shared_ptr<Function> function, std::span<const Te
   {
     Pause pause(is_training() ? Mode::training : Mode::prediction);
     outputs = function->forward(inputs);
+  }
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (!outputs[o].defined()) fail_invalid("Function: forward left output {} undefined", o);
   }
   if (thread_mode().recorder != &thread_tape()) return outputs;
   // Outputs of their own: forward may have returned an input, or something it keeps.

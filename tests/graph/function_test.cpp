@@ -1,10 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <thalweg/base/error.h>
 #include <thalweg/graph/autograd.h>
 #include <thalweg/graph/function.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/reduce.h>
+
+#include "base/expect_error.h"
 
 namespace thalweg {
 namespace {
@@ -104,6 +105,18 @@ TEST(Function, LeavesRecordingAsItWasWhenForwardThrows) {
   EXPECT_THROW(apply(std::make_shared<Throws>(), {Tensor::ones({1})}), std::runtime_error);
   EXPECT_TRUE(is_recording());
   EXPECT_TRUE(is_training());
+}
+
+TEST(Function, RefusesNoObjectAndAnUndefinedOutput) {
+  struct Forgets : Function {
+    std::vector<Tensor> forward(std::span<const Tensor> x) override { return {x[0], Tensor()}; }
+    std::vector<Tensor> backward(std::span<const Tensor> g) override { return {g[0]}; }
+  };
+  const Tensor x = Tensor::ones({1}).attach_grad();
+  const Record record;
+  EXPECT_EQ(error_text(ErrorKind::invalid, [&] { apply(std::make_shared<Forgets>(), {x}); }),
+            "Function: forward left output 1 undefined");
+  EXPECT_THROW(apply(std::shared_ptr<Function>(), {x}), Error);
 }
 
 }  // namespace
