@@ -69,7 +69,9 @@ void set_output(const InferContext& ctx, const Shape& shape) {
   ctx.out().strides = channels_last_strides(shape);
 }
 
-int64_t window_size(int64_t kernel, int64_t dilation) { return dilation * (kernel - 1) + 1; }
+int64_t window_size(int64_t kernel, int64_t dilation) {
+  return limited_product(dilation, kernel - 1) + 1;
+}
 
 // --- inference ---
 
@@ -108,8 +110,9 @@ void infer_conv_transpose(const InferContext& ctx) {
       fail_invalid("conv_transpose: output_padding {} is not below stride {}",
                    to_string(a.output_padding), to_string(a.stride));
     }
-    const int64_t size = (x[i + 2] - 1) * a.stride[i] + window_size(w[i + 2], a.dilation[i]) -
-                         2 * a.padding[i] + a.output_padding[i];
+    const int64_t size = limited_product(x[i + 2] - 1, a.stride[i]) +
+                         window_size(w[i + 2], a.dilation[i]) - 2 * a.padding[i] +
+                         a.output_padding[i];
     if (size < 0 || x[i + 2] == 0) {
       fail_invalid("conv_transpose: nothing is left of axis {} (size {}); x {}, weight {}, {}",
                    i + 2, size, to_string(x), to_string(w),

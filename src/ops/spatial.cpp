@@ -28,6 +28,12 @@ size_t spatial_axes(const char* operation, const Tensor& x) {
   return spatial_axes(operation, x.shape());
 }
 
+int64_t limited_product(int64_t a, int64_t b) {
+  int64_t product = 0;
+  const bool overflows = __builtin_mul_overflow(a, b, &product);
+  return overflows || product > kLargestProduct ? kLargestProduct : product;
+}
+
 void check_setting(const InferContext& ctx, const char* setting, const Dims& values, size_t axes,
                    int64_t least) {
   if (values.size() != axes) {
@@ -37,6 +43,10 @@ void check_setting(const InferContext& ctx, const char* setting, const Dims& val
   for (int64_t v : values) {
     if (v < least) {
       fail_invalid("{}: {} {} is below {}", ctx.op().name, setting, to_string(values), least);
+    }
+    if (v > kLargestSetting) {
+      fail_invalid("{}: {} {} is above {}", ctx.op().name, setting, to_string(values),
+                   kLargestSetting);
     }
   }
 }

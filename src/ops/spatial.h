@@ -11,7 +11,15 @@ namespace thalweg {
 size_t spatial_axes(const char* operation, const Shape& shape);
 /// As above; also throws for an undefined tensor.
 size_t spatial_axes(const char* operation, const Tensor& x);
-/// Throws Error{invalid} unless there is a value for each axis and none is below `least`.
+/// Strides, padding and the like are at most this, so that sums of sizes do not overflow.
+inline constexpr int64_t kLargestSetting = int64_t{1} << 40;
+inline constexpr int64_t kLargestProduct = int64_t{1} << 60;
+
+/// a * b, or kLargestProduct, which is more than any tensor's size, where it would be more.
+int64_t limited_product(int64_t a, int64_t b);
+
+/// Throws Error{invalid} unless there is a value for each axis and all are from `least` to
+/// kLargestSetting.
 void check_setting(const InferContext& ctx, const char* setting, const Dims& values, size_t axes,
                    int64_t least);
 

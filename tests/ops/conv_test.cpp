@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include <thalweg/graph/autograd.h>
@@ -169,6 +171,19 @@ TEST(Conv, RejectsOtherChannelsThanTheWeightTakes) {
                          conv(Tensor::ones({2, 3, 5}), Tensor::ones({4, 2, 3}));
                        }),
             "conv: x [2, 3, 5] has 3 channels, weight [4, 2, 3] with 1 groups takes 2");
+}
+
+TEST(Conv, RejectsSettingsWhoseSizesOverflow) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max(), kLarge = int64_t{1} << 40;
+  const Tensor x = Tensor::ones({1, 1, 4}), w = Tensor::ones({1, 1, 3});
+  for (const int64_t n : {kMax, kMax / 2, int64_t{1} << 62, kLarge}) {
+    EXPECT_THROW(conv(x, w, {}, {.padding = n}), Error) << n;
+    EXPECT_THROW(conv(x, w, {}, {.dilation = n}), Error) << n;
+    EXPECT_THROW(conv_transpose(x, w, {}, {.stride = n}), Error) << n;
+    EXPECT_THROW(conv_transpose(x, w, {}, {.padding = n}), Error) << n;
+    EXPECT_THROW(conv_transpose(x, w, {}, {.dilation = n}), Error) << n;
+  }
+  EXPECT_EQ(conv(x, w, {}, {.stride = kLarge}).to_vector<float>(), std::vector<float>{3});
 }
 
 TEST(Conv, RejectsSettingsOfOtherAxes) {

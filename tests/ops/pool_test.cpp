@@ -99,6 +99,13 @@ TEST(MaxPool, RejectsWindowsThatCouldBeAllPadding) {
       "max_pool: padding [2] is more than half the kernel [2]; a window could be all padding");
 }
 
+TEST(MaxPool, RejectsWindowsWhoseSizesOverflow) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const Tensor x = Tensor::ones({1, 1, 4});
+  EXPECT_THROW(max_pool(x, {.kernel = kMax, .padding = kMax / 2}), Error);
+  EXPECT_THROW(avg_pool(x, {.kernel = kMax}), Error);
+}
+
 TEST(MaxPool, RejectsAKernelLargerThanTheInput) {
   EXPECT_EQ(
       error_text(ErrorKind::invalid,
