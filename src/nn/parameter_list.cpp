@@ -39,7 +39,7 @@ const NamedParameter* ParameterList::find(std::string_view name) const {
   return nullptr;
 }
 
-const Parameter& ParameterList::operator[](std::string_view name) const {
+Parameter ParameterList::operator[](std::string_view name) const {
   if (const NamedParameter* item = find(name)) return item->parameter;
   std::vector<std::string_view> names;
   for (const NamedParameter& item : items_) names.push_back(item.name);

@@ -64,6 +64,15 @@ TEST(Module, NumbersTheModulesOfAVector) {
               ElementsAre("layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"));
 }
 
+TEST(Module, GivesAParameterOfAListThatIsGone) {
+  Mlp net;
+  net.initialize(init::one());
+  net(Tensor::ones({1, 3}));
+  const auto& weight = net.parameters()["hidden.weight"];  // lives on: the list gives a value
+  EXPECT_EQ(weight, net.hidden.weight);
+  EXPECT_EQ(weight.shape(), (Shape{4, 3}));
+}
+
 TEST(Module, SuggestsTheNearestParameterName) {
   Mlp net;
   const std::string text =

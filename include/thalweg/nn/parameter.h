@@ -129,7 +129,7 @@ class THALWEG_API ParameterList {
   bool empty() const { return items_.empty(); }
   const NamedParameter& operator[](size_t i) const { return items_[i]; }
   /// By name or alias. Throws Error{invalid} with the nearest name when there is none.
-  const Parameter& operator[](std::string_view name) const;
+  Parameter operator[](std::string_view name) const;
   bool contains(std::string_view name) const { return find(name) != nullptr; }
 
   /// Those in whose name the regular expression (ECMAScript) is found: "bias$", "^encoder\\.".
