@@ -93,6 +93,33 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kSafe =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!text.empty() && text.find_first_not_of(kSafe) == text.npos) return std::string(text);
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    if (lead < 0x80) continue;
+    const int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+    if (lead < 0xc2 || lead > 0xf4 || text.size() - i < static_cast<size_t>(more)) return false;
+    uint32_t code = lead & (0x3fu >> more);
+    for (int k = 0; k < more; ++k, ++i) {
+      const auto next = static_cast<unsigned char>(text[i]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = code << 6 | (next & 0x3f);
+    }
+    const uint32_t least = more == 3 ? 0x10000 : more == 2 ? 0x800 : 0x80;
+    if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
+  }
+  return true;
+}
+
 std::string format_bytes(uint64_t bytes) {
   constexpr Unit kUnits[] = {{"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}};
   if (bytes < 1024) return fmt::format("{} B", bytes);

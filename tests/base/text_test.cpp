@@ -84,5 +84,23 @@ TEST(Text, RefusesWhatIsNoSize) {
     EXPECT_EQ(parse_bytes(bad), std::nullopt) << bad;
 }
 
+TEST(Text, QuotesWordsOfAShellWhereTheyNeedIt) {
+  EXPECT_EQ(shell_word("runs/a-1_b.c"), "runs/a-1_b.c");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's $HOME"), "'it'\\''s $HOME'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+// Markus Kuhn's UTF-8 stress test, sections 2 to 5.
+TEST(Text, KnowsUtf8) {
+  for (const char* good : {"", "abc", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+                           "\xee\x80\x80", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_TRUE(is_utf8(good)) << good;
+  for (const char* bad :
+       {"\x80", "\xff", "\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xf0\x8f\xbf\xbf", "\xed\xa0\x80",
+        "\xf4\x90\x80\x80", "\xc3", "\xe2\x82", "\xc3(", "\xf8\x88"})
+    EXPECT_FALSE(is_utf8(bad)) << bad;
+}
+
 }  // namespace
 }  // namespace thalweg

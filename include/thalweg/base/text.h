@@ -21,6 +21,12 @@ THALWEG_API std::optional<std::string_view> nearest_name(
 THALWEG_API std::string did_you_mean(std::string_view word,
                                      std::span<const std::string_view> candidates);
 
+/// The text as one word of a POSIX shell: as it is where that is safe, else in single quotes.
+THALWEG_API std::string shell_word(std::string_view text);
+
+/// True where the bytes are UTF-8 (RFC 3629): no overlong forms, no surrogates.
+THALWEG_API bool is_utf8(std::string_view text);
+
 /// "0 B", "1023 B", "1.5 KiB", "512 MiB": binary units, three digits.
 THALWEG_API std::string format_bytes(uint64_t bytes);
 
