@@ -1,6 +1,8 @@
 #include "model/safetensors_json.h"
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -91,8 +93,10 @@ class HeaderHandler final : public nlohmann::json_sax<Json> {
   bool binary(binary_t&) override { fail_value("binary data"); }
 
   bool parse_error(size_t position, const std::string& token, const Json::exception&) override {
+    constexpr size_t kShown = 40;  // a token goes back to the last one that was understood
+    const size_t skipped = token.size() - std::min(token.size(), kShown);
     fail_io("safetensors: header is not JSON; {} at byte {}: unexpected '{}'", path_,
-            position + sizeof(uint64_t), token);
+            position + sizeof(uint64_t), std::string_view(token).substr(skipped));
   }
 
  private:
