@@ -155,11 +155,15 @@ const ClassPairs& class_pairs(const std::string& metric, const Observation& batc
     else
       fail_shapes(metric, output, label);
   }
-  require_below(metric, "prediction", pairs.predicted, pairs.classes);
-  require_below(metric, "label", pairs.labelled, pairs.classes);
   const auto count = static_cast<int64_t>(pairs.predicted.size());
   value_weights(metric, batch.weight, output.size(0), count, pairs.weights);
   if (pairs.weights.empty()) pairs.weights.assign(pairs.predicted.size(), 1);
+  // What does not count may be of any class, such as one that stands for "no label".
+  for (size_t i = 0; i < pairs.weights.size(); ++i) {
+    if (pairs.weights[i] == 0) pairs.predicted[i] = pairs.labelled[i] = 0;
+  }
+  require_below(metric, "prediction", pairs.predicted, pairs.classes);
+  require_below(metric, "label", pairs.labelled, pairs.classes);
   return pairs;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <thalweg/ops/pointwise.h>
 #include <thalweg/train/metrics.h>
 
 #include "base/expect_error.h"
@@ -77,6 +78,19 @@ TEST(Metrics, SampleWeightsCountAsRepeatedSamples) {
 TEST(Metrics, WhatHasNoWeightMayBeNaN) {
   EXPECT_DOUBLE_EQ(value_after(loss(), {.loss = errors({1, kNaN, 3}), .weight = errors({1, 0, 1})}),
                    2.0);
+}
+
+TEST(Metrics, WhatHasNoWeightMayHaveALabelThatIsNoClass) {
+  const Tensor some = Tensor::of<int64_t>({0, -1, 2, 1, 99, 0}), right = labels();
+  const Tensor weight = errors({1, 0, 1, 1, 0, 1});
+  const Tensor other = where(weight > 0.0, right, some);
+  for (const char* name :
+       {"accuracy", "top_2_accuracy", "precision", "recall", "f1", "confusion"}) {
+    EXPECT_EQ(value_after(by_name(name), {.output = scores(), .label = other, .weight = weight}),
+              value_after(by_name(name), {.output = scores(), .label = right, .weight = weight}))
+        << name;
+    EXPECT_THROW(by_name(name)->update({.output = scores(), .label = some}), Error) << name;
+  }
 }
 
 // --- classes ---

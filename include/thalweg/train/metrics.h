@@ -26,7 +26,8 @@ struct Observation {
   Tensor output = {};  ///< of the net, [N, ...], floating unless said otherwise
   Tensor label = {};   ///< [N, ...]
   Tensor loss = {};    ///< [N] or [N, ...], or without dimensions the mean over the batch
-  Tensor weight = {};  ///< [N], not negative: how much each sample counts; absent: 1
+  Tensor weight = {};  ///< [N], not negative: how much each sample counts; absent: 1. What counts
+                       ///< 0 may have any label
 };
 
 /// A metric and its sums. One thread at a time.
