@@ -221,7 +221,7 @@ void check_running(const Tensor& x, const Tensor& running, int64_t axis) {
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormOptions& options) {
-  const BatchNormAttrs a{options.axis, options.epsilon};
+  const BatchNormAttrs a{options.axis, checked_epsilon("batch_norm", options.epsilon)};
   if (running_mean.defined() != running_var.defined()) {
     fail_invalid("batch_norm: one of running_mean and running_var is an undefined tensor");
   }

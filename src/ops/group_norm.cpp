@@ -81,7 +81,9 @@ const Op kGroupNorm{.name = "group_norm",
 
 Tensor group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const GroupNormOptions& options) {
-  return call(kGroupNorm, GroupNormAttrs{options.groups, options.epsilon}, x, weight, bias);
+  return call(kGroupNorm,
+              GroupNormAttrs{options.groups, checked_epsilon("group_norm", options.epsilon)}, x,
+              weight, bias);
 }
 
 std::span<const Op* const> group_norm_rows() {

@@ -108,11 +108,14 @@ const Op kRmsNorm{.name = "rms_norm",
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const LayerNormOptions& options) {
-  return call(kLayerNorm, LayerNormAttrs{options.axis, options.epsilon}, x, weight, bias);
+  return call(kLayerNorm,
+              LayerNormAttrs{options.axis, checked_epsilon("layer_norm", options.epsilon)}, x,
+              weight, bias);
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, const LayerNormOptions& options) {
-  return call(kRmsNorm, LayerNormAttrs{options.axis, options.epsilon}, x, weight);
+  return call(kRmsNorm, LayerNormAttrs{options.axis, checked_epsilon("rms_norm", options.epsilon)},
+              x, weight);
 }
 
 std::span<const Op* const> layer_norm_rows() {

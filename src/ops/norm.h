@@ -62,6 +62,9 @@ void infer_norm(const InferContext& ctx, size_t first, const Shape& parameter_sh
 /// bias, as far as there are outputs.
 void infer_norm_vjp(const InferContext& ctx, const Shape& parameter_shape);
 
+/// The epsilon. Throws Error{invalid}, naming `operation`, for a negative one or NaN.
+double checked_epsilon(const char* operation, double epsilon);
+
 /// How a kernel or a gradient normalises.
 struct NormSettings {
   NormAxes axes;

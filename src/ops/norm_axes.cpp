@@ -88,4 +88,10 @@ void infer_norm_vjp(const InferContext& ctx, const Shape& parameter_shape) {
   }
 }
 
+double checked_epsilon(const char* operation, double epsilon) {
+  if (!(epsilon >= 0))
+    fail_invalid("{}: epsilon is {}; it must not be negative", operation, epsilon);
+  return epsilon;
+}
+
 }  // namespace thalweg

@@ -172,5 +172,14 @@ TEST(Norms, RefuseArgumentsThatDoNotFit) {
   EXPECT_THROW(rms_norm(x, Tensor::ones({4})), Error);
 }
 
+TEST(Norms, RefuseANegativeEpsilon) {
+  const Tensor x = Tensor::ones({2, 3});
+  EXPECT_EQ(error_text(ErrorKind::invalid, [&] { layer_norm(x, {}, {}, {.epsilon = -1}); }),
+            "layer_norm: epsilon is -1; it must not be negative");
+  EXPECT_THROW(rms_norm(x, {}, {.epsilon = std::nan("")}), Error);
+  EXPECT_THROW(group_norm(x, {}, {}, {.epsilon = -1}), Error);
+  EXPECT_THROW(batch_norm(x, {}, {}, {}, {}, {.epsilon = -1}), Error);
+}
+
 }  // namespace
 }  // namespace thalweg
