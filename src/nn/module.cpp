@@ -81,6 +81,10 @@ ParameterList Module::parameters() {
           item.aliases.push_back(full);
           return;
         }
+        // A file would keep one of the two.
+        if (item.name == full)
+          fail_invalid("module: two parameters are named '{}'; names in members() are unique",
+                       full);
       }
       items.push_back({full, parameter, {}});
     });

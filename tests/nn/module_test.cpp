@@ -73,6 +73,15 @@ TEST(Module, GivesAParameterOfAListThatIsGone) {
   EXPECT_EQ(weight.shape(), (Shape{4, 3}));
 }
 
+TEST(Module, RefusesANameThatComesTwice) {
+  struct Twins : Module {
+    Dense a{2}, b{2};
+    void members(Members& m) override { m("twin", a)("twin", b); }
+  } net;
+  EXPECT_EQ(error_text(ErrorKind::invalid, [&] { net.parameters(); }),
+            "module: two parameters are named 'twin.weight'; names in members() are unique");
+}
+
 TEST(Module, SuggestsTheNearestParameterName) {
   Mlp net;
   const std::string text =
