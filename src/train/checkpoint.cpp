@@ -125,6 +125,10 @@ void Checkpoint::write(const std::string& path) const {
   model::save_safetensors(path, tensors, metadata);
 }
 
+bool is_checkpoint(const std::string& path) {
+  return model::SafetensorsFile(path).metadata().contains(kFormatKey);
+}
+
 Checkpoint Checkpoint::read(const std::string& path) {
   const model::SafetensorsFile file(path);
   const model::Metadata& metadata = file.metadata();

@@ -9,7 +9,7 @@ namespace {
 void require(const char* rule, const char* option, double value, double low, double high) {
   if (value >= low && value <= high && std::isfinite(value)) return;
   if (std::isinf(high))
-    fail_invalid("{}: {} is {}; it must not be below {}", rule, option, value, low);
+    fail_invalid("{}: {} is {}; it must be finite and not below {}", rule, option, value, low);
   fail_invalid("{}: {} is {}; it must be in [{}, {}]", rule, option, value, low, high);
 }
 

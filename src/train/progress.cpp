@@ -40,6 +40,12 @@ int terminal_width(int fd) {
   return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+// Of a terminal without a name nothing is known.
+bool moves_cursor() {
+  const std::string_view term = environment("TERM");
+  return !term.empty() && term != "dumb";
+}
+
 // A signal (a resized window raises one) may interrupt the call; any other failure drops the text.
 void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -56,7 +62,7 @@ void write_all(int fd, std::string_view text) {
 class Progress::State final : public LogSink {
  public:
   explicit State(const ProgressOptions& options)
-      : options_(options), terminal_(isatty(options.fd) == 1 && environment("TERM") != "dumb") {
+      : options_(options), terminal_(isatty(options.fd) == 1 && moves_cursor()) {
     style_.colour = terminal_ && environment("NO_COLOR").empty();
     style_.unicode = terminal_ && speaks_utf8();
     wait_for_next();

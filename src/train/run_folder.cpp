@@ -24,7 +24,7 @@ std::string folder_name(std::string_view name) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x80 || (!std::isalnum(byte) && c != '.' && c != '_' && c != '-')) c = '-';
   }
-  if (clean[0] == '.') clean[0] = '-';
+  if (clean[0] == '.' || clean[0] == '-') clean[0] = '_';  // neither hidden nor like an option
   return clean;
 }
 
@@ -101,6 +101,9 @@ RunFolder RunFolder::resume(const std::string& folder, int64_t step) {
   const RunPaths paths(folder);
   if (!fs::exists(paths.config))
     fail_io("run folder: {} is no run's folder; it has no config.toml", folder);
+  std::error_code error;
+  fs::create_directory(paths.checkpoints, error);
+  if (error) fail_io("run folder: cannot create {}; {}", paths.checkpoints, error.message());
   auto state = std::make_unique<State>(paths, AppendFile::Mode::existing);
   const int64_t size = metrics_size_until(read_file(paths.metrics), step, paths.metrics);
   truncate_events(folder, step);

@@ -35,7 +35,12 @@ std::vector<metric::MetricPtr> fresh_metrics(const std::vector<metric::MetricPtr
   std::vector<metric::MetricPtr> metrics{metric::loss()};
   for (const metric::MetricPtr& metric : from) {
     if (!metric) fail_invalid("session: a metric is null");
-    if (metric->name() != "loss") metrics.push_back(metric->fresh());
+    if (metric->name() == "loss") continue;
+    for (const metric::MetricPtr& other : metrics) {
+      if (metric->name() == other->name())
+        fail_invalid("session: the metric '{}' is given twice", metric->name());
+    }
+    metrics.push_back(metric->fresh());
   }
   return metrics;
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <thalweg/base/log.h>
 #include <thalweg/base/random.h>
 
 #include "base/fail.h"
@@ -65,7 +66,22 @@ std::string metric_part(size_t i, const Metric& metric) {
   return fmt::format("metric/{}/{}", i, metric.name());
 }
 
+void require_weights(const nn::ParameterList& parameters, const Checkpoint& checkpoint) {
+  for (const nn::NamedParameter& item : parameters) checkpoint.tensor(kWeightPrefix + item.name);
+  for (const std::string& part : checkpoint.tensors_in(kWeightPrefix)) {
+    if (!parameters.contains(std::string_view(part).substr(std::string_view(kWeightPrefix).size())))
+      fail_io("checkpoint: {} holds {}; the net has no such parameter", checkpoint.path(), part);
+  }
+}
+
 }  // namespace
+
+void load_weights(nn::Module& net, const Checkpoint& checkpoint) {
+  const nn::ParameterList parameters = net.parameters();
+  require_weights(parameters, checkpoint);
+  for (const nn::NamedParameter& item : parameters)
+    item.parameter.set_data(checkpoint.tensor(kWeightPrefix + item.name), item.name);
+}
 
 void Standing::save(Checkpoint& checkpoint) const {
   checkpoint.put("session/step", step);
@@ -115,19 +131,13 @@ void Session::State::restore(const Checkpoint& checkpoint) {
   standing.restore(checkpoint);
   const data::LoaderState next = loader_from(checkpoint);
   const RandomState random{checkpoint.bits("random/seed"), checkpoint.bits("random/offset")};
-  const nn::ParameterList parameters = net.parameters();
-  for (const nn::NamedParameter& item : parameters) checkpoint.tensor(kWeightPrefix + item.name);
-  for (const std::string& part : checkpoint.tensors_in(kWeightPrefix)) {
-    if (!parameters.contains(std::string_view(part).substr(std::string_view(kWeightPrefix).size())))
-      fail_io("checkpoint: {} holds {}; the net has no such parameter", checkpoint.path(), part);
-  }
+  require_weights(net.parameters(), checkpoint);
   std::vector<std::vector<double>> sums;
   for (size_t i = 0; i < train_metrics.size(); ++i)
     sums.push_back(checkpoint.tensor(metric_part(i, *train_metrics[i])).to_vector<double>());
 
   loader.restore(next);
-  for (const nn::NamedParameter& item : parameters)
-    item.parameter.set_data(checkpoint.tensor(kWeightPrefix + item.name), item.name);
+  load_weights(net, checkpoint);
   trainer.restore(checkpoint);
   if (options.averager) options.averager->restore(checkpoint);
   for (size_t i = 0; i < train_metrics.size(); ++i) train_metrics[i]->set_sums(sums[i]);
@@ -142,6 +152,10 @@ void Session::State::resume(const std::string& path) {
     const Checkpoint checkpoint = checkpoints.newest();
     restore(checkpoint);
     last_checkpoint = checkpoint.path();
+  } else {
+    thalweg::log(
+        LogLevel::warn,
+        fmt::format("session: there is no checkpoint in {} yet; the run begins anew", path));
   }
   folder.emplace(RunFolder::resume(path, at.step));
   paths = folder->paths();

@@ -5,6 +5,7 @@
 
 #include <thalweg/base/log.h>
 #include <thalweg/base/random.h>
+#include <thalweg/base/text.h>
 #include <thalweg/base/threads.h>
 #include <thalweg/model/parameters.h>
 
@@ -68,7 +69,7 @@ std::string Session::State::stop_text(int by) const {
   text += fmt::format("; checkpoint {}", last_checkpoint);
   std::string command = options.resume_command;
   if (const size_t place = command.find("{}"); place != command.npos)
-    command.replace(place, 2, paths->folder);
+    command.replace(place, 2, shell_word(paths->folder));
   if (!command.empty()) text += fmt::format("\ngo on with: {}", command);
   return text;
 }

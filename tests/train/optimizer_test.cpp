@@ -193,7 +193,7 @@ TEST(Optimizers, HalfWeightsHaveStatesInF32) {
 TEST(Optimizers, RejectOptionsThatDoNotFit) {
   const auto text = [](auto&& make) { return error_text(ErrorKind::invalid, make); };
   EXPECT_EQ(text([] { optim::SGD({.learning_rate = -1}); }),
-            "SGD: learning_rate is -1; it must not be below 0");
+            "SGD: learning_rate is -1; it must be finite and not below 0");
   EXPECT_EQ(text([] { optim::SGD({.momentum = 1.5}); }),
             "SGD: momentum is 1.5; it must be in [0, 1]");
   EXPECT_EQ(text([] { optim::SGD({.nesterov = true}); }),

@@ -140,10 +140,12 @@ TEST_F(ProgressOnATerminal, LeavesAnEmptyLineAtTheEnd) {
 }
 
 TEST_F(ProgressOnATerminal, TreatsADumbTerminalAsAFile) {
-  setenv("TERM", "dumb", 1);
-  Progress progress({.fd = terminal_, .plain_interval = 0});
-  progress.update(at_step(1));
-  EXPECT_EQ(drain(screen_), "epoch 1/2  step 1/100  loss 0.5000  accuracy 0.7500\r\n");
+  for (const char* term : {"dumb", ""}) {
+    setenv("TERM", term, 1);
+    Progress progress({.fd = terminal_, .plain_interval = 0});
+    progress.update(at_step(1));
+    EXPECT_EQ(drain(screen_), "epoch 1/2  step 1/100  loss 0.5000  accuracy 0.7500\r\n") << term;
+  }
 }
 
 class ProgressInAPipe : public testing::Test {

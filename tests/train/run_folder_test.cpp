@@ -108,7 +108,8 @@ TEST_F(RunFolderTest, NeverTakesAFolderThatIsThere) {
 
 TEST_F(RunFolderTest, MakesASafeNameOfAnyText) {
   EXPECT_THAT(create("../a b/\xc3\xa9").paths().folder,
-              MatchesRegex(root_.string() + "/-\\.-a-b----[0-9TZ]*"));
+              MatchesRegex(root_.string() + "/_\\.-a-b----[0-9TZ]*"));
+  EXPECT_THAT(create("--help").paths().folder, MatchesRegex(root_.string() + "/_-help-[0-9TZ]*"));
   EXPECT_THAT(create("").paths().folder, MatchesRegex(root_.string() + "/run-[0-9TZ]*"));
 }
 

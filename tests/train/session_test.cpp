@@ -284,6 +284,14 @@ TEST(Session, TheDirectionOfAMonitoredFigureComesFromItsMetric) {
   EXPECT_EQ(*result.best, least);
 }
 
+TEST(Session, RejectsAMetricThatIsGivenTwice) {
+  const auto twice = [](SessionOptions& options) {
+    options.metrics = {metric::accuracy(), metric::accuracy()};
+  };
+  EXPECT_EQ(error_text(ErrorKind::invalid, [&] { SmallRun({.change = twice}); }),
+            "session: the metric 'accuracy' is given twice");
+}
+
 TEST(Session, RejectsOptionsThatDoNotFit) {
   const auto text = [](const std::function<void(SessionOptions&)>& change) {
     return error_text(ErrorKind::invalid, [&] {
@@ -301,6 +309,33 @@ TEST(Session, RejectsOptionsThatDoNotFit) {
               o.early_stopping.patience = 1;
             }),
             "session: early stopping needs an evaluation; set .evaluation");
+}
+
+TEST(Session, WithoutCheckpointsARunBeginsAnewAndSaysSo) {
+  const TempDir runs;
+  SmallRun().start(runs.path());
+  const std::string folder = only_folder(runs.path());
+  std::filesystem::remove_all(RunPaths(folder).checkpoints);
+  Lines lines;
+  SmallRun().go_on(folder);
+  EXPECT_NE(lines.all.find("there is no checkpoint in " + folder), std::string::npos) << lines.all;
+  EXPECT_EQ(outcome(folder), uninterrupted());
+}
+
+TEST(Session, GivesTheWeightsOfACheckpointToAnotherNet) {
+  const TempDir runs;
+  SmallRun run;
+  run.start(runs.path());
+  const CheckpointFolder checkpoints(RunPaths(only_folder(runs.path())).checkpoints);
+  EXPECT_TRUE(is_checkpoint(checkpoints.best_path()));
+  EXPECT_FALSE(is_checkpoint(RunPaths(only_folder(runs.path())).model));
+  const Checkpoint checkpoint = checkpoints.newest();
+  SmallRun other({.learning_rate = 0.5});
+  load_weights(other.net(), checkpoint);
+  for (const nn::NamedParameter& item : other.net().parameters()) {
+    EXPECT_EQ(to_string(item.parameter.data()),
+              to_string(checkpoint.tensor("weights/" + item.name)));
+  }
 }
 
 }  // namespace

@@ -11,6 +11,10 @@
 
 #include <thalweg/tensor/tensor.h>
 
+namespace thalweg::nn {
+class Module;
+}
+
 namespace thalweg::train {
 
 /// The parts of a checkpoint by name. Tensors are handles: what is put in is written as it is when
@@ -49,6 +53,14 @@ class THALWEG_API Checkpoint {
   std::map<std::string, Tensor, std::less<>> tensors_;
   std::map<std::string, std::string, std::less<>> texts_;
 };
+
+/// True for a safetensors file that is a checkpoint by its own words. Throws Error{io} for a file
+/// that is no safetensors file.
+THALWEG_API bool is_checkpoint(const std::string& path);
+
+/// Gives a net the weights in a session's checkpoint. Throws Error{io} for a weight that is missing
+/// or that the net has not, and Error{invalid} for one of another shape or dtype.
+THALWEG_API void load_weights(nn::Module& net, const Checkpoint& checkpoint);
 
 struct CheckpointFolderOptions {
   int64_t keep_last = 3;  ///< older ones are removed after a new one is safely there; 0 keeps all
