@@ -1,12 +1,16 @@
 #include "cli/command_line.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <thalweg/base/log.h>
@@ -24,10 +28,14 @@
 namespace thalweg::cli {
 namespace {
 
+constexpr const char* kWeightsHelp =
+    "A safetensors file or a checkpoint in place of the run's weights";
+
 // The parser, the structs it fills, and what is run when it is done.
 class CommandLine {
  public:
-  explicit CommandLine(std::string command) : command_(std::move(command)) {
+  CommandLine(std::string program, std::string command)
+      : program_(std::move(program)), command_(std::move(command)) {
     app_.set_version_flag("--version", fmt::format("thalweg {}", kVersion));
     app_.footer("`thalweg COMMAND --help` says more. " + exit_code_help());
     app_.require_subcommand(1);
@@ -73,6 +81,13 @@ class CommandLine {
     command->add_flag("--verbose", options.verbose, "Say which kernels run; twice: and why");
   }
 
+  // An unset variable of a script must not mean something else than what it stands for.
+  static const CLI::Validator& not_empty() {
+    static const CLI::Validator validator(
+        [](const std::string& word) { return word.empty() ? "is empty" : std::string(); }, "");
+    return validator;
+  }
+
   static void add_overrides(CLI::App* command, std::vector<std::string>& overrides) {
     command->add_option("--set", overrides, "KEY=VALUE: override a key of the recipe; repeatable")
         ->allow_extra_args(false);
@@ -81,13 +96,15 @@ class CommandLine {
   void add_train() {
     CLI::App* command =
         add_command("train", "Train a net by a recipe; without one, list those that come along",
-                    [this] { return run_train(train_, command_); });
-    command->add_option("RECIPE", train_.recipe, "Name or file of a recipe");
+                    [this] { return run_train(train_, program_, command_); });
+    command->add_option("RECIPE", train_.recipe, "Name or file of a recipe")->check(not_empty());
     add_overrides(command, train_.overrides);
-    command->add_option("--resume", train_.resume,
-                        "Go on from the newest checkpoint in this run's folder");
+    command
+        ->add_option("--resume", train_.resume,
+                     "Go on from the newest checkpoint in this run's folder")
+        ->check(not_empty());
     command->add_option("--seed", train_.seed, "As --set run.seed=N");
-    command->add_option("--runs", train_.runs, "As --set run.folder=FOLDER");
+    command->add_option("--runs", train_.runs, "As --set run.folder=FOLDER")->check(not_empty());
     command->add_flag("--print", train_.print, "Print the whole recipe, with defaults, and end");
     command->add_flag("--keys", train_.keys, "Print every key that a recipe may have, and end");
     add_common(command, train_.common);
@@ -96,9 +113,8 @@ class CommandLine {
   void add_eval() {
     CLI::App* command = add_command("eval", "Measure a trained net on the test data of its recipe",
                                     [this] { return run_eval(eval_); });
-    command->add_option("RUN", eval_.run, "A run's folder")->required();
-    command->add_option("--weights", eval_.weights,
-                        "A safetensors file in place of the run's weights");
+    command->add_option("RUN", eval_.run, "A run's folder")->required()->check(not_empty());
+    command->add_option("--weights", eval_.weights, kWeightsHelp)->check(not_empty());
     add_overrides(command, eval_.overrides);
     command->add_flag("--json", eval_.json, "One JSON object");
     add_common(command, eval_.common);
@@ -107,11 +123,12 @@ class CommandLine {
   void add_predict() {
     CLI::App* command = add_command("predict", "Let a trained net judge the samples in files",
                                     [this] { return run_predict(predict_); });
-    command->add_option("RUN", predict_.run, "A run's folder")->required();
-    command->add_option("FILES", predict_.files, "IDX files, or CSV files with a sample a line")
+    command->add_option("RUN", predict_.run, "A run's folder")->required()->check(not_empty());
+    command
+        ->add_option("FILES", predict_.files,
+                     "IDX files, PNG or JPEG pictures, or CSV files with a sample a line")
         ->required();
-    command->add_option("--weights", predict_.weights,
-                        "A safetensors file in place of the run's weights");
+    command->add_option("--weights", predict_.weights, kWeightsHelp)->check(not_empty());
     command->add_option("--top", predict_.top, "How many classes to name for each sample")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
@@ -265,6 +282,7 @@ class CommandLine {
 
   CLI::App app_{"Trains nets by recipes.", "thalweg"};
   std::function<int()> run_;
+  std::string program_;  // as the shell takes it
   std::string command_;
   TrainOptions train_;
   EvalOptions eval_;
@@ -279,8 +297,23 @@ class CommandLine {
 
 std::string joined(int argc, char** argv) {
   std::string text;
-  for (int i = 0; i < argc; ++i) text += (i > 0 ? " " : "") + std::string(argv[i]);
+  for (int i = 0; i < argc; ++i) text += (i > 0 ? " " : "") + shell_word(argv[i]);
   return text;
+}
+
+// Else the next file that is opened would be standard output, and get what is printed.
+void open_standard_streams() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", fd ? O_WRONLY : O_RDONLY);
+  }
+}
+
+// What is printed may wait in a buffer until now.
+int finish_output(int code) {
+  std::cout.flush();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) || !std::cout)
+    fail_io("print: cannot write to standard output; {}", std::strerror(errno));
+  return code;
 }
 
 // One line, whatever the user's words in it hold.
@@ -295,9 +328,13 @@ int report(ErrorKind kind, std::string message) {
 
 int run_command_line(int argc, char** argv) {
   try {
-    return CommandLine(joined(argc, argv)).run(argc, argv);
+    open_standard_streams();
+    const std::string program = argc > 0 ? shell_word(argv[0]) : "thalweg";
+    return finish_output(CommandLine(program, joined(argc, argv)).run(argc, argv));
   } catch (const Error& error) {
     return report(error.kind(), error.what());
+  } catch (const std::system_error& error) {  // of printing, folders, threads
+    return report(ErrorKind::io, fmt::format("system: {}", error.what()));
   } catch (const std::bad_alloc&) {
     return report(ErrorKind::unavailable, "memory: there is not enough; smaller batches need less");
   } catch (const std::exception& error) {

@@ -8,8 +8,8 @@
 
 namespace thalweg::cli {
 
-/// `command` is the command line, for the report.
-int run_train(const TrainOptions& options, const std::string& command);
+/// `program` is how the shell calls this program, `command` the whole command line.
+int run_train(const TrainOptions& options, const std::string& program, const std::string& command);
 int run_eval(const EvalOptions& options);
 int run_predict(const PredictOptions& options);
 int run_summary(const SummaryOptions& options);

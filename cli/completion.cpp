@@ -18,19 +18,6 @@ std::string command_names(std::span<const CompletedCommand> commands) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// In single quotes of a POSIX shell and of fish.
-std::string shell_quoted(std::string_view text) {
-  std::string result = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      result += "'\\''";
-    } else {
-      result += c;
-    }
-  }
-  return result + "'";
-}
-
 std::string bash_script(std::span<const CompletedCommand> commands) {
   std::string text = fmt::format(
       "# Completion of thalweg for bash: source <(thalweg completion bash)\n"
@@ -41,11 +28,11 @@ std::string bash_script(std::span<const CompletedCommand> commands) {
       "    return\n"
       "  fi\n"
       "  case ${{COMP_WORDS[1]}} in\n",
-      shell_quoted(command_names(commands) + " --help --version"));
+      shell_word(command_names(commands) + " --help --version"));
   for (const CompletedCommand& command : commands) {
     text += fmt::format("    {}) options={} words={} ;;\n", command.name,
-                        shell_quoted(fmt::format("{}", fmt::join(command.options, " "))),
-                        shell_quoted(fmt::format("{}", fmt::join(command.words, " "))));
+                        shell_word(fmt::format("{}", fmt::join(command.options, " "))),
+                        shell_word(fmt::format("{}", fmt::join(command.words, " "))));
   }
   text +=
       "  esac\n"
@@ -78,12 +65,12 @@ std::string fish_script(std::span<const CompletedCommand> commands) {
   std::string text = "# Completion of thalweg for fish: thalweg completion fish | source\n";
   for (const CompletedCommand& command : commands) {
     text += fmt::format("complete -c thalweg -n __fish_use_subcommand -f -a {} -d {}\n",
-                        command.name, shell_quoted(command.doc));
+                        command.name, shell_word(command.doc));
     const std::string condition =
-        shell_quoted(fmt::format("__fish_seen_subcommand_from {}", command.name));
+        shell_word(fmt::format("__fish_seen_subcommand_from {}", command.name));
     for (size_t i = 0; i < command.options.size(); ++i) {
       text += fmt::format("complete -c thalweg -n {} -l {} -d {}\n", condition,
-                          command.options[i].substr(2), shell_quoted(command.option_docs[i]));
+                          command.options[i].substr(2), shell_word(command.option_docs[i]));
     }
     for (const std::string& word : command.words) {
       text += fmt::format("complete -c thalweg -n {} -a {}\n", condition, word);

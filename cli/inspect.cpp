@@ -1,5 +1,6 @@
 // Says what is in a file or a run's folder.
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -121,8 +122,14 @@ Json describe(const std::string& path) {
   return describe_safetensors(path);
 }
 
+// A terminal must not take what is in a file for a command to itself.
 std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  if (!value.is_string()) return value.dump();
+  std::string text = value.get<std::string>();
+  std::replace_if(
+      text.begin(), text.end(),
+      [](unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }, '?');
+  return text;
 }
 
 void print_text(const Json& object) {
@@ -141,7 +148,7 @@ void print_text(const Json& object) {
     }
     for (const auto& [name, text] : value.items()) {
       if (key == "metadata") {
-        fmt::print("  {:<32} {}\n", name, text_of(text));
+        fmt::print("  {:<32} {}\n", text_of(name), text_of(text));
       } else {
         fmt::print("  {:<32} {:<5} {}\n", text_of(text["name"]), text_of(text["dtype"]),
                    text["shape"].dump());

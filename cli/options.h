@@ -21,7 +21,7 @@ struct TrainOptions {
   std::string recipe;                  ///< a name or a path; empty: list the names
   std::vector<std::string> overrides;  ///< key=value
   std::string resume;                  ///< a run's folder
-  std::optional<uint64_t> seed;
+  std::optional<int64_t> seed;
   std::string runs;  ///< the folder in which the run's folder is made
   bool print = false;
   bool keys = false;

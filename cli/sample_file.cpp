@@ -4,6 +4,7 @@
 
 #include <thalweg/base/reader.h>
 #include <thalweg/data/idx.h>
+#include <thalweg/data/image.h>
 #include <thalweg/ops/pointwise.h>
 
 #include "base/fail.h"
@@ -11,9 +12,15 @@
 namespace thalweg::cli {
 namespace {
 
-bool is_idx(Reader& reader) {
-  std::byte head[2] = {std::byte{1}, std::byte{1}};
-  return reader.read_some(head) == 2 && head[0] == std::byte{0} && head[1] == std::byte{0};
+enum class Kind { text, idx, image };
+
+// By the first bytes, which a gzip file has inside.
+Kind kind_of(Reader& reader) {
+  char bytes[4] = {};
+  const size_t found = reader.read_some(std::as_writable_bytes(std::span(bytes)));
+  const std::string_view head(bytes, found);
+  if (head.starts_with(std::string_view("\0\0", 2))) return Kind::idx;
+  return head == "\x89PNG" || head.starts_with("\xff\xd8\xff") ? Kind::image : Kind::text;
 }
 
 bool is_separator(char c) { return c == ',' || c == ' ' || c == '\t' || c == ';'; }
@@ -42,6 +49,7 @@ Tensor read_numbers(const std::string& path, int64_t size) {
   std::vector<float> numbers;
   std::string line;
   for (int64_t number = 1; reader->read_line(line); ++number) {
+    if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     const size_t before = numbers.size();
     const std::string place = fmt::format("{}:{}", path, number);
     parse_line(line, place, numbers);
@@ -55,9 +63,22 @@ Tensor read_numbers(const std::string& path, int64_t size) {
   return Tensor::of(numbers);
 }
 
-Tensor read_elements(const std::string& path) {
-  if (!is_idx(*open_reader(path))) return {};
-  const Tensor tensor = data::read_idx(path);
+Tensor read_picture(const std::string& path, const Shape& sample) {
+  const size_t n = sample.size();
+  const Tensor picture = data::read_image(path, {.channels = n == 3 ? sample[0] : 1});
+  const bool rows_fit =
+      n < 2 || (picture.size(1) == sample[n - 2] && picture.size(2) == sample[n - 1]);
+  if (!rows_fit || picture.size() != element_count(sample)) {
+    fail_io("predict: the picture is of another size; {}: {} x {} pixels, a sample is {}", path,
+            picture.size(2), picture.size(1), to_string(sample));
+  }
+  return picture;
+}
+
+Tensor read_elements(const std::string& path, const Shape& sample) {
+  const Kind kind = kind_of(*open_reader(path));
+  if (kind == Kind::text) return read_numbers(path, element_count(sample));
+  const Tensor tensor = kind == Kind::idx ? data::read_idx(path) : read_picture(path, sample);
   return tensor.dtype() == DType::u8 ? tensor.to(DType::f32) * (1.0 / 255) : tensor.to(DType::f32);
 }
 
@@ -65,8 +86,7 @@ Tensor read_elements(const std::string& path) {
 
 Tensor read_samples(const std::string& path, const Shape& sample) {
   const int64_t size = element_count(sample);
-  Tensor elements = read_elements(path);
-  if (!elements.defined()) elements = read_numbers(path, size);
+  const Tensor elements = read_elements(path, sample);
   if (size == 0 || elements.size() % size != 0) {
     fail_io("predict: the file does not hold whole samples; {}: {} numbers, a sample has {} = {}",
             path, elements.size(), to_string(sample), size);

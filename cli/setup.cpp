@@ -9,6 +9,7 @@
 #include <thalweg/base/threads.h>
 #include <thalweg/device/device.h>
 
+#include "base/fail.h"
 #include "cli/recipe/families.h"
 #include "cli/recipes.h"
 
@@ -41,6 +42,21 @@ DataHalf transformed(const DataHalf& set, const Recipe& recipe, bool training) {
   return set.transformed(std::move(steps));
 }
 
+// Known before anything is trained: both parts have samples, and of one shape.
+void check_splits(const Splits& splits) {
+  for (const DataHalf* half : {&splits.train, &splits.test}) {
+    if (half->set() && half->samples() == 0) {  // of files, the reader sees it
+      fail_invalid("data: {} has no samples to {}", half->name(),
+                   half == &splits.train ? "train on" : "test on");
+    }
+  }
+  const Shape train = splits.train.field().shape, test = splits.test.field().shape;
+  if (train != test) {
+    fail_invalid("data: samples to train on are {}, samples to test on {}; {}", to_string(train),
+                 to_string(test), splits.train.name());
+  }
+}
+
 data::LastBatch last_batch_of(const std::string& name) {
   if (name == "discard") return data::LastBatch::discard;
   return name == "rollover" ? data::LastBatch::rollover : data::LastBatch::keep;
@@ -50,12 +66,14 @@ data::LastBatch last_batch_of(const std::string& name) {
 
 Device apply(const CommonOptions& options) {
   if (options.threads > 0) set_num_threads(options.threads);
+  num_threads();  // a wrong THALWEG_THREADS is an error now, not at the first large product
   if (options.verbose > 0) set_verbosity(options.verbose);
   return parse_device(options.device);
 }
 
 RecipeData load_data(Recipe& recipe) {
   const Splits splits = load_splits(recipe);
+  check_splits(splits);
   return {transformed(splits.train, recipe, true), transformed(splits.test, recipe, false),
           splits.test};
 }

@@ -51,11 +51,6 @@ train::SessionOptions session_options(const Recipe& recipe, data::DataLoader& te
   return options;
 }
 
-// What Ctrl-C shows, as the shell takes it.
-std::string resume_command(const std::string& command) {
-  return command.substr(0, command.find(' ')) + " train --resume {}";
-}
-
 // Where the time went, if the net had to wait for its data.
 void print_waiting(const data::DataLoader& loader, const train::SessionResult& result) {
   constexpr double kNoticed = 0.1;
@@ -76,7 +71,8 @@ int print_result(const train::Session& session, const train::SessionResult& resu
   return kExitOk;
 }
 
-int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string& command) {
+int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string& program,
+                 const std::string& command) {
   const Device device = apply(options.common);
   manual_seed(static_cast<uint64_t>(recipe.run.seed));
   const RecipeData data = load_data(recipe);
@@ -91,7 +87,7 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
   const std::string config = write_recipe(recipe.sections());
 
   train::SessionOptions session_settings = session_options(recipe, test_loader);
-  session_settings.resume_command = resume_command(command);
+  session_settings.resume_command = program + " train --resume {}";
   session_settings.complete_report = [&](train::ReportData& report) {
     report.command = command;
     report.device = to_string(device);
@@ -102,6 +98,8 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
     session.start_run(recipe.run.folder, recipe.run.name, config);
   } else {
     session.resume(options.resume);
+    // The checkpoint has the rate it was trained with; the recipe's is the one that is wanted.
+    trainer.set_learning_rate(recipe.optimizer.as<OptimizerPart>().make().learning_rate());
     write_file(session.paths()->config, config);
   }
   const train::SessionResult result = session.run();
@@ -111,7 +109,7 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
 
 }  // namespace
 
-int run_train(const TrainOptions& options, const std::string& command) {
+int run_train(const TrainOptions& options, const std::string& program, const std::string& command) {
   Recipe recipe;
   if (options.keys) {
     fmt::print("{}", recipe_reference(recipe.sections()));
@@ -125,12 +123,16 @@ int run_train(const TrainOptions& options, const std::string& command) {
     fail_invalid("train: a run that goes on has its own recipe; '{}' and --resume {}; give one",
                  options.recipe, options.resume);
   }
+  if (!options.resume.empty() && !options.runs.empty()) {
+    fail_invalid("train: a run that goes on stays in its folder; --resume {} and --runs {}",
+                 options.resume, options.runs);
+  }
   load(recipe, options);
   if (options.print) {
     fmt::print("{}", write_recipe(recipe.sections()));
     return kExitOk;
   }
-  return train_recipe(recipe, options, command);
+  return train_recipe(recipe, options, program, command);
 }
 
 }  // namespace thalweg::cli

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <thalweg/model/parameters.h>
+#include <thalweg/train/checkpoint.h>
 
 #include "base/fail.h"
 
@@ -23,7 +24,12 @@ std::string weights_of_run(const std::string& run) {
 nn::Sequential load_trained_net(const Recipe& recipe, const std::string& run,
                                 const std::string& weights, const DataHalf& data, Device device) {
   nn::Sequential net = make_net(recipe, data, device);
-  model::load_parameters(net, weights.empty() ? weights_of_run(run) : weights);
+  const std::string path = weights.empty() ? weights_of_run(run) : weights;
+  if (train::is_checkpoint(path)) {
+    train::load_weights(net, train::Checkpoint::read(path));
+  } else {
+    model::load_parameters(net, path);
+  }
   return net;
 }
 

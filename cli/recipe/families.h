@@ -67,7 +67,7 @@ struct RunLength {
   int64_t steps_per_epoch = 1;
   int64_t epochs = 1;
 
-  int64_t steps() const { return steps_per_epoch * epochs; }
+  int64_t steps() const { return steps_in(static_cast<double>(epochs)); }
   int64_t steps_in(double epochs) const;
 };
 

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <vector>
 
+#include <thalweg/base/text.h>
+
 #include "base/fail.h"
 
 namespace thalweg::cli {
@@ -57,6 +59,8 @@ toml::node* child_of(toml::node* node, const std::string& key, const toml::sourc
 
 void apply_override(toml::table& root, const std::string& assignment) {
   const std::string source = kOverridePrefix + assignment;
+  if (!is_utf8(assignment))
+    fail_invalid("recipe: an override is not UTF-8, as recipes are; {}", source);
   const size_t equals = assignment.find('=');
   const std::vector<std::string> path = split(std::string_view(assignment).substr(0, equals));
   for (const std::string& part : path) {

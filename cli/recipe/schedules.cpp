@@ -93,7 +93,8 @@ constexpr Kind kKinds[] = {
 }  // namespace
 
 int64_t RunLength::steps_in(double epochs) const {
-  return std::llround(epochs * static_cast<double>(steps_per_epoch));
+  constexpr double kMost = 0x1p62;  // a number of steps that no run sees
+  return std::llround(std::min(epochs * static_cast<double>(steps_per_epoch), kMost));
 }
 
 std::span<const Kind> schedule_kinds() { return kKinds; }

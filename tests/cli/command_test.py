@@ -1,13 +1,15 @@
 """What the program says and how it ends. command_test.py PROGRAM"""
 
 import json
+import math
 import os
 import struct
+import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from program import SMALL, ProgramTest
+from program import ENVIRONMENT, SMALL, ProgramTest
 
 ProgramTest.program = sys.argv.pop()
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +34,34 @@ class Usage(ProgramTest):
                 ([], "see thalweg --help")):
             with self.subTest(arguments=arguments):
                 self.expect_error(2, text, *arguments)
+
+    def test_an_empty_word_is_not_taken_for_none(self):
+        for words in (["train", ""], ["train", "--resume", ""], ["train", "small.toml", "--runs", ""],
+                      ["eval", ""], ["eval", "run", "--weights", ""]):
+            self.expect_error(2, "is empty", *words)
+
+    def test_a_wrong_number_of_threads_is_found_before_anything_is_done(self):
+        for threads in ("0", "abc"):
+            self.expect_error(2, "THALWEG_THREADS", "train", "small.toml", env=dict(ENVIRONMENT, THALWEG_THREADS=threads))
+        self.assertFalse(os.path.exists(self.path("runs")))
+
+    def test_a_negative_seed_is_out_of_range(self):
+        self.expect_error(2, "'run.seed' is out of range", "train", "small.toml", "--seed", "-1")
+
+    def test_output_that_is_lost_ends_with_3(self):
+        for words in (["train", "--keys"], ["--help"], ["doctor"], ["train", "small.toml"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                found = subprocess.run([self.program, *words], cwd=self.folder, stdout=full, stderr=subprocess.PIPE,
+                                       env=ENVIRONMENT, check=False)
+            self.assertEqual(found.returncode, 3, words)
+            self.assertIn(b"No space left", found.stderr)
+
+    def test_closed_streams_take_nothing_and_no_file_takes_their_place(self):
+        command = f"'{self.program}' train small.toml 0<&- >&- 2>&-"
+        subprocess.run(command, shell=True, cwd=self.folder, env=ENVIRONMENT, check=True)
+        run = os.path.join("runs", os.listdir(self.path("runs"))[0])
+        for line in self.read(run, "metrics.jsonl").splitlines():
+            json.loads(line)
 
     def test_a_device_that_is_not_there_ends_with_4(self):
         self.expect_error(4, "cuda:200", "train", "small.toml", "--device", "cuda:200")
@@ -87,6 +117,20 @@ class Recipes(ProgramTest):
     def test_data_that_are_not_there_end_with_4_and_say_how_to_get_them(self):
         self.expect_error(4, "mnist", "train", "small.toml", "--set", "data={set='mnist', folder='none'}")
 
+    def write_images(self, folder, **counts):
+        os.makedirs(self.path(folder), exist_ok=True)
+        for part, count in counts.items():
+            for name, shape in (("images-idx3", (count, 28, 28)), ("labels-idx1", (count,))):
+                with open(self.path(f"{folder}/{part}-{name}-ubyte"), "wb") as file:
+                    file.write(struct.pack(f">BBBB{len(shape)}I", 0, 0, 8, len(shape), *shape))
+                    file.write(bytes(math.prod(shape)))
+
+    def test_data_without_samples_end_with_2_before_anything_is_trained(self):
+        for train, test, text in ((0, 2, "no samples to train on"), (2, 0, "no samples to test on")):
+            self.write_images("set", train=train, t10k=test)
+            self.expect_error(2, text, "train", "small.toml", "--set", "data={set='mnist', folder='set'}")
+        self.assertFalse(os.path.exists(self.path("runs")))
+
 
 class Inspect(ProgramTest):
     def inspect(self, name):
@@ -106,6 +150,12 @@ class Inspect(ProgramTest):
         self.assertEqual(found["tensors"], [{"name": "w", "dtype": "f32", "shape": [2], "bytes": 8}])
         self.assertEqual(found["metadata"], {"a": "b"})
         self.assertIn("w", self.succeed("inspect", "a.safetensors"))
+
+    def test_a_name_cannot_command_the_terminal(self):
+        header = b'{"a\\u001b[31m":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+        with open(self.path("a.safetensors"), "wb") as file:
+            file.write(struct.pack("<Q", len(header)) + header + bytes(8))
+        self.assertIn("a?[31m", self.succeed("inspect", "a.safetensors"))
 
     def test_damaged_files_end_with_3(self):
         self.write("short", "abc")

@@ -210,6 +210,18 @@ TEST(Recipe, ATextStaysATextWhateverItHolds) {
   EXPECT_EQ(recipe.run.folder, "with \"quotes\" and \\");
 }
 
+TEST(Recipe, AnOverrideMustBeUtf8) {
+  EXPECT_THAT(error_of(kSmall, {"run.folder=\xff"}),
+              testing::StartsWith("recipe: an override is not UTF-8"));
+}
+
+TEST(RunLength, StaysWithinWhatCanBeCounted) {
+  const RunLength length{.steps_per_epoch = 1000, .epochs = int64_t{1} << 60};
+  EXPECT_EQ(length.steps(), int64_t{1} << 62);
+  EXPECT_EQ(length.steps_in(1e300), int64_t{1} << 62);
+  EXPECT_EQ((RunLength{.steps_per_epoch = 938, .epochs = 10}).steps(), 9380);
+}
+
 TEST(RecipeNames, TheNearestIsNamed) {
   EXPECT_THAT(recipe_names(), testing::Contains("fashion-mnist-mlp"));
   EXPECT_THAT(error_text(ErrorKind::invalid, [] { find_recipe("fashion-mnist-mpl"); }),

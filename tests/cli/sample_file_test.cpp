@@ -6,6 +6,7 @@
 
 #include "base/expect_error.h"
 #include "base/temp_dir.h"
+#include "train/png.h"
 
 namespace thalweg::cli {
 namespace {
@@ -55,6 +56,28 @@ TEST_F(SampleFile, RejectsAnIdxFileThatHoldsNoWholeSamples) {
   EXPECT_EQ(error_text(ErrorKind::io, [&] { read_samples(path, {2}); }),
             "predict: the file does not hold whole samples; " + path +
                 ": 3 numbers, a sample has [2] = 2");
+}
+
+TEST_F(SampleFile, TextMayBeginWithAByteOrderMark) {
+  const Tensor samples = read_samples(folder_.write("a.csv",
+                                                    "\xef\xbb\xbf"
+                                                    "1,2\r\n"),
+                                      {2});
+  EXPECT_THAT(samples.to_vector<float>(), testing::ElementsAre(1, 2));
+}
+
+TEST_F(SampleFile, APictureIsOneSample) {
+  const std::vector<uint8_t> pixels{0, 51, 102, 153, 204, 255};
+  const std::string path = folder_.write("a.png", train::encode_png(pixels, 2, 3, 1));
+  for (const Shape& sample : {Shape{1, 2, 3}, Shape{2, 3}, Shape{6}}) {
+    const Tensor samples = read_samples(path, sample);
+    EXPECT_EQ(samples.size(0), 1);
+    EXPECT_THAT(samples.to_vector<float>(),
+                testing::Pointwise(testing::FloatEq(), {0.f, .2f, .4f, .6f, .8f, 1.f}));
+  }
+  EXPECT_EQ(read_samples(path, {3, 2, 3}).shape(), (Shape{1, 3, 2, 3}));
+  for (const Shape& sample : {Shape{1, 3, 2}, Shape{3}, Shape{12}})
+    EXPECT_THROW(read_samples(path, sample), Error) << to_string(sample);
 }
 
 }  // namespace

@@ -223,6 +223,32 @@ class Stopped(ProgramTest):
         self.assertIn(b"epochs = 3\n", self.read(run, "config.toml"))
 
 
+    def test_a_run_goes_on_with_another_learning_rate_if_it_is_given(self):
+        run = self.train()
+        self.succeed("train", "--resume", run, "--set", "train.epochs=3", "--set", "optimizer.learning_rate=0.25")
+        steps = [json.loads(line) for line in self.read(run, "metrics.jsonl").splitlines()]
+        rates = {line["epoch"]: line["learning_rate"] for line in steps if line["part"] == "step"}
+        self.assertEqual(rates, {1: 0.01, 2: 0.01, 3: 0.25})
+
+    def test_a_run_goes_on_in_its_own_folder(self):
+        self.expect_error(2, "stays in its folder", "train", "--resume", "runs/a", "--runs", "other")
+
+    def test_the_command_that_goes_on_is_quoted_for_the_shell(self):
+        folder = "my 'runs'"
+        process = self.start("train", "small.toml", "--runs", folder, *LONG)
+        while not any(name.startswith("step") for _, _, names in os.walk(self.path(folder)) for name in names):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1]
+        command = [line for line in err.splitlines() if "--resume" in line][-1].split(": ", 1)[1]
+        subprocess.run(command, shell=True, cwd=self.folder, env=ENVIRONMENT, check=True, capture_output=True)
+
+    def test_a_checkpoint_can_be_measured(self):
+        run = self.train()
+        best = os.path.join(run, "checkpoints", "step-00000040.safetensors")
+        self.assertEqual(self.succeed("eval", run, "--weights", best), self.succeed("eval", run))
+
+
 class Disk(ProgramTest):
     @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
     def test_a_folder_that_cannot_be_written_ends_with_3(self):
