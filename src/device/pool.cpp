@@ -16,30 +16,6 @@ constexpr size_t kThreadBlockBytes = size_t{1} << 20;  // larger blocks skip the
 constexpr size_t kThreadListBytes = size_t{4} << 20;   // per class; beyond it, half goes to all
 constexpr unsigned kThreadListBlocks = 256;
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr ptrdiff_t kFlushBytes = 64 << 10;
-
-struct Block {
-  Block* next;
-};
-
-struct FreeList {
-  Block* head = nullptr;
-  unsigned count = 0;
-
-  void push(void* memory) {
-    Block* block = static_cast<Block*>(memory);
-    block->next = head;
-    head = block;
-    ++count;
-  }
-  void* pop() {
-    Block* block = head;
-    if (!block) return nullptr;
-    head = block->next;
-    --count;
-    return block;
-  }
-};
 
 struct Shared {
   std::mutex mutex;
@@ -56,64 +32,26 @@ Shared& shared() {
   return *instance;
 }
 
-constexpr auto kBytes = [] {
-  std::array<size_t, kClasses> bytes{};
-  for (int c = 0; c < kClasses; ++c) bytes[c] = class_bytes(c);
-  return bytes;
-}();
-
-// How many blocks of each class a thread keeps: none before it signed up.
-using Limits = std::array<unsigned, kClasses>;
-constexpr Limits kNoLimits = {};
 constexpr Limits kLimits = [] {
   Limits limits{};
-  for (int c = 0; c < kClasses && kBytes[c] <= kThreadBlockBytes; ++c) {
-    const size_t by_bytes = kThreadListBytes / kBytes[c];
+  for (int c = 0; c < kClasses && class_bytes(c) <= kThreadBlockBytes; ++c) {
+    const size_t by_bytes = kThreadListBytes / class_bytes(c);
     limits[c] = static_cast<unsigned>(by_bytes < kThreadListBlocks ? by_bytes : kThreadListBlocks);
   }
   return limits;
 }();
 
-/// Counts are kept per thread and added up at every kFlushBytes, so that the hot path has no
-/// atomic.
-struct ThreadCache {
-  FreeList lists[kClasses];
-  ptrdiff_t live_change = 0;
-  uint64_t allocations = 0;
-  const Limits* limits = &kNoLimits;
-};
-
-constinit thread_local ThreadCache t_cache;
-
-void flush_counts(ThreadCache& cache) {
-  Shared& all = shared();
-  const ptrdiff_t live = all.live.fetch_add(cache.live_change) + cache.live_change;
-  all.allocations.fetch_add(cache.allocations);
-  cache.live_change = 0;
-  cache.allocations = 0;
-  ptrdiff_t peak = all.peak.load();
-  while (live > peak && !all.peak.compare_exchange_weak(peak, live)) {
-  }
-}
-
-void count(ThreadCache& cache, ptrdiff_t bytes) {
-  cache.live_change += bytes;
-  const size_t distance = static_cast<size_t>(cache.live_change + kFlushBytes);
-  if (distance > static_cast<size_t>(2 * kFlushBytes)) [[unlikely]]
-    flush_counts(cache);
-}
-
 void give_to_shared(FreeList& list, int size_class, unsigned keep) {
   Shared& all = shared();
   std::lock_guard lock(all.mutex);
-  while (list.count > keep) all.lists[size_class].push(list.pop());
+  while (list.count() > keep) all.lists[size_class].push(list.pop());
 }
 
 /// Hands the blocks of an ending thread to the others.
 struct ThreadExit {
   ~ThreadExit() {
     for (int c = 0; c < kClasses; ++c) {
-      if (t_cache.lists[c].count) give_to_shared(t_cache.lists[c], c, 0);
+      if (t_cache.lists[c].count()) give_to_shared(t_cache.lists[c], c, 0);
     }
     flush_counts(t_cache);
     t_cache.limits = &kNoLimits;
@@ -133,7 +71,22 @@ void* system_allocate(size_t bytes) {
   return memory;
 }
 
-[[gnu::noinline]] void* allocate_slow(ThreadCache& cache, int size_class) {
+}  // namespace
+
+constinit thread_local ThreadCache t_cache;
+
+void flush_counts(ThreadCache& cache) {
+  Shared& all = shared();
+  const ptrdiff_t live = all.live.fetch_add(cache.live_change) + cache.live_change;
+  all.allocations.fetch_add(cache.allocations);
+  cache.live_change = 0;
+  cache.allocations = 0;
+  ptrdiff_t peak = all.peak.load();
+  while (live > peak && !all.peak.compare_exchange_weak(peak, live)) {
+  }
+}
+
+void* allocate_slow(ThreadCache& cache, int size_class) {
   if (cache.limits == &kNoLimits) register_thread(cache);
   Shared& all = shared();
   {
@@ -155,30 +108,9 @@ void* system_allocate(size_t bytes) {
   return memory;
 }
 
-[[gnu::noinline]] void trim(ThreadCache& cache, int size_class) {
+void trim(ThreadCache& cache, int size_class) {
   if (cache.limits == &kNoLimits) register_thread(cache);
   give_to_shared(cache.lists[size_class], size_class, kLimits[size_class] / 2);
-}
-
-}  // namespace
-
-void* allocate(int size_class) {
-  ThreadCache& cache = t_cache;
-  void* block = cache.lists[size_class].pop();
-  if (!block) [[unlikely]]
-    block = allocate_slow(cache, size_class);
-  ++cache.allocations;
-  count(cache, static_cast<ptrdiff_t>(kBytes[size_class]));
-  return block;
-}
-
-void release(void* block, int size_class) noexcept {
-  ThreadCache& cache = t_cache;
-  count(cache, -static_cast<ptrdiff_t>(kBytes[size_class]));
-  FreeList& list = cache.lists[size_class];
-  list.push(block);
-  if (list.count > (*cache.limits)[size_class]) [[unlikely]]
-    trim(cache, size_class);
 }
 
 Stats stats() {
