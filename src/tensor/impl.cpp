@@ -33,23 +33,24 @@ void TensorImpl::destroy(TensorImpl* impl) {
   pool::release(impl, pool::kClassOf<sizeof(TensorImpl)>);
 }
 
+inline bool TensorImpl::follow_meta() {
+  const TensorMeta::Extent extent = meta.extent();
+  count = extent.count;
+  row_major = extent.row_major;
+  return extent.fits;
+}
+
 // The shape may come from an op's inference, so a product too large for 63 bits is found here.
 void TensorImpl::allocate() {
   constexpr int64_t kSafe = std::numeric_limits<int64_t>::max() / 8;  // of the widest elements
-  count = 1;
-  bool fits = true;
-  for (const int64_t size : meta.shape)
-    fits = size >= 0 && !__builtin_mul_overflow(count, size, &count) && fits;
-  if (!fits || count > kSafe) [[unlikely]]
+  if (!follow_meta() || count > kSafe) [[unlikely]]
     count = checked_element_count("allocate", meta.shape, item_size(meta.dtype));
-  row_major = meta.is_contiguous();
   storage = Storage::allocate(meta.device, static_cast<size_t>(count) * item_size(meta.dtype));
   data = storage->data();
 }
 
 void TensorImpl::alias(IntrusivePtr<Storage> shared) {
-  count = meta.size();
-  row_major = meta.is_contiguous();
+  follow_meta();
   storage = std::move(shared);
   data = static_cast<char*>(storage->data()) + meta.offset * int64_t(item_size(meta.dtype));
 }

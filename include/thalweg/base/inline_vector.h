@@ -16,14 +16,19 @@ class InlineVector {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  constexpr InlineVector() = default;
-  constexpr InlineVector(std::initializer_list<T> values) {
+  // Elements beyond size() are left as they were: tensors are made too often to clear them.
+  constexpr InlineVector() {
+    if (std::is_constant_evaluated()) {
+      for (T& element : data_) element = T();
+    }
+  }
+  constexpr InlineVector(std::initializer_list<T> values) : InlineVector() {
     for (const T& v : values) push_back(v);
   }
-  constexpr InlineVector(std::span<const T> values) {
+  constexpr InlineVector(std::span<const T> values) : InlineVector() {
     for (const T& v : values) push_back(v);
   }
-  constexpr InlineVector(size_t count, const T& value) {
+  constexpr InlineVector(size_t count, const T& value) : InlineVector() {
     for (size_t i = 0; i < count; ++i) push_back(value);
   }
 
@@ -73,7 +78,7 @@ class InlineVector {
 
  private:
   unsigned size_ = 0;
-  T data_[Capacity] = {};
+  T data_[Capacity];
 };
 
 }  // namespace thalweg

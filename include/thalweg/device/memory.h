@@ -52,7 +52,7 @@ class Storage : public RefCounted {
   static Watcher* set_watcher(Watcher* watcher) noexcept;
 
  private:
-  Storage() = default;
+  Storage() {}  // not defaulted: T() would clear all of it first
 
   uint32_t version_ = 0;
   Device device_;

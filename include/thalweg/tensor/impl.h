@@ -73,8 +73,10 @@ class THALWEG_API TensorImpl : public RefCounted {
   std::unique_ptr<LeafGrad> leaf;
 
  private:
-  TensorImpl() = default;
+  TensorImpl() {}  // not defaulted: T() would clear all of it first
   ~TensorImpl() = default;
+
+  bool follow_meta();
 };
 
 }  // namespace thalweg

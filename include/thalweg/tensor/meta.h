@@ -16,15 +16,25 @@ struct TensorMeta {
   Dims strides;
 
   int64_t size() const { return element_count(shape); }
-  /// Row-major without gaps. Dimensions of size 1 may have any stride.
-  bool is_contiguous() const {
-    int64_t expected = 1;
+  /// Row-major without gaps. Dimensions of size 1 may have any stride, and so may all where there
+  /// are no elements.
+  bool is_contiguous() const { return extent().row_major; }
+
+  struct Extent {
+    int64_t count;
+    bool row_major;
+    bool fits;  // no size is negative, and the count fits in 63 bits
+  };
+  /// size() and is_contiguous() in one walk.
+  Extent extent() const {
+    int64_t expected = 1, signs = 0;
+    bool plain = true, overflows = false;
     for (size_t i = shape.size(); i-- > 0;) {
-      if (shape[i] == 0) return true;
-      if (shape[i] != 1 && strides[i] != expected) return false;
-      expected *= shape[i];
+      plain = plain && (shape[i] == 1 || strides[i] == expected);
+      overflows = __builtin_mul_overflow(expected, shape[i], &expected) || overflows;
+      signs |= shape[i];
     }
-    return true;
+    return {expected, plain || expected == 0, !overflows && signs >= 0};
   }
   void set_row_major(const Shape& new_shape) {
     shape = new_shape;
