@@ -42,7 +42,7 @@ class Reduction {
       : ctx_(ctx),
         fns_(fns),
         finish_(finish),
-        plan_(plan_reduction(ctx.in(0).meta, ctx.attrs<ReduceAttrs>().axes)),
+        plan_(plan_reduction(ctx.in(0), ctx.attrs<ReduceAttrs>().axes)),
         in_(ctx.in(0).as<const char>()),
         folds_(axes_count(plan_.folded)),
         results_(axes_count(plan_.kept)) {}
@@ -229,7 +229,7 @@ const char* refuse_integers(const KernelContext& ctx) {
 }
 
 bool folds_neighbours(const KernelContext& ctx) {
-  return !plan_reduction(ctx.in(0).meta, ctx.attrs<ReduceAttrs>().axes).inner_is_kept;
+  return !plan_reduction(ctx.in(0), ctx.attrs<ReduceAttrs>().axes).inner_is_kept;
 }
 
 // --- norm ---
@@ -257,7 +257,7 @@ bool in_memory_order(const KernelContext& ctx) {
 
 const char* refuse_positions(const KernelContext& ctx) {
   if (!is_floating(ctx.in(0).meta.dtype)) return "it takes floating elements";
-  const ReductionPlan plan = plan_reduction(ctx.in(0).meta, ctx.attrs<ReduceAttrs>().axes);
+  const ReductionPlan plan = plan_reduction(ctx.in(0), ctx.attrs<ReduceAttrs>().axes);
   if (plan.inner_is_kept || !plan.folded.empty()) return "the elements of a result must be a run";
   if (!in_memory_order(ctx)) return "the elements of a result must be in memory's order";
   return nullptr;
@@ -266,7 +266,7 @@ const char* refuse_positions(const KernelContext& ctx) {
 template <PositionsFn (FoldTable::*kFns)[kFloatDTypes]>
 void run_positions(const KernelContext& ctx) {
   const PositionsFn fn = (g_folds.*kFns)[static_cast<int>(ctx.in(0).meta.dtype)];
-  const ReductionPlan plan = plan_reduction(ctx.in(0).meta, ctx.attrs<ReduceAttrs>().axes);
+  const ReductionPlan plan = plan_reduction(ctx.in(0), ctx.attrs<ReduceAttrs>().axes);
   const char* in = ctx.in(0).as<const char>();
   int64_t* out = ctx.out().as<int64_t>();
   const int64_t n = plan.inner.size;

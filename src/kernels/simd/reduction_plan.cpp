@@ -44,28 +44,32 @@ bool joins(const Axis& outer, const Axis& inner) {
          outer.axis.out_stride == inner.axis.out_stride * inner.axis.size;
 }
 
-// The plans of most reductions, without the work of finding them: everything in a row, or the rows
-// of a matrix.
-bool plan_plain(const TensorMeta& in, const Dims& folded_axes, ReductionPlan& plan) {
+// Most calls: neighbouring axes of a row-major input.
+ReductionPlan plan_row_major(const TensorMeta& in, const Dims& folded_axes) {
+  const auto first = static_cast<size_t>(folded_axes[0]);
+  const size_t end = first + folded_axes.size();
+  int64_t before = 1, folded = 1, after = 1;
+  for (size_t i = 0; i < first; ++i) before *= in.shape[i];
+  for (size_t i = first; i < end; ++i) folded *= in.shape[i];
+  for (size_t i = end; i < in.shape.size(); ++i) after *= in.shape[i];
   const int64_t bytes = static_cast<int64_t>(item_size(in.dtype));
-  if (!in.is_contiguous()) return false;
-  if (folded_axes.size() == in.shape.size() && in.size() > 1) {
-    plan.inner = {in.size(), bytes, 0};
-    return true;
+  ReductionPlan plan{{}, {}, {1, 0, 0}, false};
+  if (after != 1) {
+    plan.inner = {after, bytes, 1};
+    plan.inner_is_kept = true;
+    if (folded != 1) plan.folded.push_back({folded, after * bytes, 0});
+    if (before != 1) plan.kept.push_back({before, folded * after * bytes, after});
+  } else if (folded != 1) {
+    plan.inner = {folded, bytes, 0};
+    if (before != 1) plan.kept.push_back({before, folded * bytes, 1});
+  } else if (before != 1) {
+    plan.inner = {before, bytes, 1};
+    plan.inner_is_kept = true;
   }
-  const bool folds_rows = in.shape.size() == 2 && folded_axes.size() == 1 && folded_axes[0] == 0;
-  if (!folds_rows || in.shape[0] < 2 || in.shape[1] < 2) return false;
-  plan.folded.push_back({in.shape[0], in.shape[1] * bytes, 0});
-  plan.inner = {in.shape[1], bytes, 1};
-  plan.inner_is_kept = true;
-  return true;
+  return plan;
 }
 
-}  // namespace
-
-ReductionPlan plan_reduction(const TensorMeta& in, const Dims& folded_axes) {
-  ReductionPlan plan{{}, {}, {1, 0, 0}, false};
-  if (plan_plain(in, folded_axes, plan)) return plan;
+ReductionPlan plan_any(const TensorMeta& in, const Dims& folded_axes) {
   Axes joined;
   for (const Axis& a : axes_by_stride(in, folded_axes)) {
     if (!joined.empty() && joins(joined.back(), a)) {
@@ -75,6 +79,7 @@ ReductionPlan plan_reduction(const TensorMeta& in, const Dims& folded_axes) {
       joined.push_back(a);
     }
   }
+  ReductionPlan plan{{}, {}, {1, 0, 0}, false};
   const int64_t bytes = static_cast<int64_t>(item_size(in.dtype));
   if (!joined.empty() && joined.back().axis.in_stride == bytes) {
     plan.inner = joined.back().axis;
@@ -83,6 +88,15 @@ ReductionPlan plan_reduction(const TensorMeta& in, const Dims& folded_axes) {
   }
   for (const Axis& a : joined) (a.folded ? plan.folded : plan.kept).push_back(a.axis);
   return plan;
+}
+
+}  // namespace
+
+ReductionPlan plan_reduction(const TensorImpl& in, const Dims& folded_axes) {
+  const bool neighbours = !folded_axes.empty() && folded_axes.back() - folded_axes[0] + 1 ==
+                                                      static_cast<int64_t>(folded_axes.size());
+  return in.row_major && neighbours ? plan_row_major(in.meta, folded_axes)
+                                    : plan_any(in.meta, folded_axes);
 }
 
 }  // namespace thalweg::simd

@@ -27,8 +27,8 @@ struct ReductionPlan {
   bool inner_is_kept;
 };
 
-/// The plan for input 0 and the sorted axes that are folded; the output is row-major.
-ReductionPlan plan_reduction(const TensorMeta& in, const Dims& axes);
+/// The plan for an input and the sorted axes that are folded; the output is row-major.
+ReductionPlan plan_reduction(const TensorImpl& in, const Dims& axes);
 
 /// A walk over the positions of axes, row-major, from the position of a given number.
 class AxesWalk {

@@ -85,14 +85,14 @@ void run_softmax(const KernelContext& ctx) {
 // --- logsumexp ---
 
 const char* refuse_logsumexp(const KernelContext& ctx) {
-  const ReductionPlan plan = plan_reduction(ctx.in(0).meta, ctx.attrs<ReduceAttrs>().axes);
+  const ReductionPlan plan = plan_reduction(ctx.in(0), ctx.attrs<ReduceAttrs>().axes);
   return plan.inner_is_kept || !plan.folded.empty() || ctx.in(0).meta.size() == 0
              ? "the elements of a result must be a run"
              : nullptr;
 }
 
 void run_logsumexp(const KernelContext& ctx) {
-  const ReductionPlan plan = plan_reduction(ctx.in(0).meta, ctx.attrs<ReduceAttrs>().axes);
+  const ReductionPlan plan = plan_reduction(ctx.in(0), ctx.attrs<ReduceAttrs>().axes);
   const int64_t n = plan.inner.size;
   const auto logsumexp = fns_of(ctx.in(0).meta.dtype).logsumexp;
   visit_dtype(ctx.out().meta.dtype, [&]<typename T>(T) {
