@@ -58,32 +58,33 @@ void write_leaf(Leaf& leaf, Tensor gradient, bool keep_history) {
 
 uint64_t next_backward_pass() { return g_next_pass.fetch_add(1, std::memory_order_relaxed); }
 
-Backward::Scratch& Backward::kept_scratch() {
-  static thread_local Scratch kept;
+std::unique_ptr<Backward::Scratch>& Backward::kept_scratch() {
+  static thread_local std::unique_ptr<Scratch> kept;
   return kept;
 }
 
 Backward::Backward(BackwardOptions options)
     : options_(options), scratch_(std::move(kept_scratch())) {
   options_.retain = options.retain || options.create_graph;
+  if (!scratch_) scratch_ = std::make_unique<Scratch>();
 }
 
 Backward::~Backward() {
   if (!finished_) return;  // an error left tensors behind
-  scratch_.pending.clear();
-  scratch_.reached.clear();
+  scratch_->pending.clear();
+  scratch_->reached.clear();
   kept_scratch() = std::move(scratch_);
 }
 
 Backward::Pending& Backward::pending(Segment& segment) {
-  for (Pending& p : scratch_.pending) {
+  for (Pending& p : scratch_->pending) {
     if (p.segment.get() == &segment) return p;
   }
   if (Trace* trace = active_trace()) trace->walks(segment.serial());
-  Pending& p = scratch_.pending.emplace_back();
-  if (!scratch_.free_grads.empty()) {
-    p.grads = std::move(scratch_.free_grads.back());
-    scratch_.free_grads.pop_back();
+  Pending& p = scratch_->pending.emplace_back();
+  if (!scratch_->free_grads.empty()) {
+    p.grads = std::move(scratch_->free_grads.back());
+    scratch_->free_grads.pop_back();
   }
   p.segment = IntrusivePtr<Segment>::share(&segment);
   p.grads.resize(segment.values().size());
@@ -100,7 +101,7 @@ void Backward::start(std::span<const Tensor> heads, std::span<const Tensor> head
     Tensor g = head_gradient(head, head_grads.empty() ? Tensor() : head_grads[i]);
     const TensorImpl& impl = *head.impl();
     if (impl.is_leaf()) {
-      scratch_.reached.push_back({IntrusivePtr<TensorImpl>::share(head.impl()), std::move(g)});
+      scratch_->reached.push_back({IntrusivePtr<TensorImpl>::share(head.impl()), std::move(g)});
       continue;
     }
     if (!impl.is_recorded()) {
@@ -125,7 +126,7 @@ void Backward::run() {
   } else {
     pause.emplace(is_training() ? Mode::training : Mode::prediction);
   }
-  std::vector<Pending>& pending = scratch_.pending;
+  std::vector<Pending>& pending = scratch_->pending;
   while (!pending.empty()) {
     const auto newest =
         std::max_element(pending.begin(), pending.end(), [](const Pending& a, const Pending& b) {
@@ -136,7 +137,7 @@ void Backward::run() {
     pending.pop_back();
     walk(work);
     work.grads.clear();
-    scratch_.free_grads.push_back(std::move(work.grads));
+    scratch_->free_grads.push_back(std::move(work.grads));
   }
   finished_ = true;
 }
@@ -175,7 +176,7 @@ void Backward::fill_context(Pending& work, const TapeRecord& r) {
   Segment& segment = *work.segment;
   const std::span<TapeValue> values = segment.values();
   const std::span<const uint32_t> ids = segment.input_ids(r);
-  Scratch& s = scratch_;
+  Scratch& s = *scratch_;
   if (s.results.size() < r.inputs) {
     s.needs.resize(r.inputs);
     s.results.resize(r.inputs);
@@ -257,9 +258,9 @@ Tensor Backward::saved_tensor(Segment& segment, uint32_t id, const Op& op) {
 void Backward::pass_on(Pending& work, const TapeRecord& r) {
   const std::span<const uint32_t> ids = work.segment->input_ids(r);
   for (size_t i = 0; i < r.inputs; ++i) {
-    Tensor result = std::move(scratch_.results[i]);
-    scratch_.saved_in[i] = Tensor();
-    if (!scratch_.needs[i] || !result.defined()) continue;
+    Tensor result = std::move(scratch_->results[i]);
+    scratch_->saved_in[i] = Tensor();
+    if (!scratch_->needs[i] || !result.defined()) continue;
     const TensorMeta& meta = work.segment->values()[ids[i]].meta;
     if (result.shape() != meta.shape || result.dtype() != meta.dtype) {
       fail(ErrorKind::internal, "{}: gradient of input {} is {} {}, not {} {}; please report this",
@@ -269,8 +270,8 @@ void Backward::pass_on(Pending& work, const TapeRecord& r) {
     accumulate(work.grads[ids[i]], std::move(result));
   }
   for (uint32_t o = 0; o < r.outputs; ++o) {
-    scratch_.out_grads[o] = Tensor();
-    scratch_.saved_out[o] = Tensor();
+    scratch_->out_grads[o] = Tensor();
+    scratch_->saved_out[o] = Tensor();
   }
 }
 
@@ -302,7 +303,8 @@ void Backward::collect(Pending& work) {
     if (!work.grads[id].defined()) continue;
     TapeValue& value = values[id];
     if (value.kind == ValueKind::leaf) {
-      scratch_.reached.push_back({value.leaf, std::move(work.grads[id])});
+      scratch_->reached.push_back(
+          {options_.retain ? value.leaf : std::move(value.leaf), std::move(work.grads[id])});
     } else if (value.kind == ValueKind::foreign) {
       if (value.foreign->cleared()) fail_consumed("a value of an earlier Record scope");
       accumulate(pending(*value.foreign).grads[value.foreign_value], std::move(work.grads[id]));
@@ -314,7 +316,7 @@ void Backward::write_leaves() {
   const uint64_t pass = next_backward_pass();
   Pause pause;
   if (Trace* trace = active_trace()) trace->begin_backward();
-  for (Reached& r : scratch_.reached) {
+  for (Reached& r : scratch_->reached) {
     Leaf& leaf = leaf_of(*r.leaf);
     if (leaf.req == GradReq::null) continue;
     if (Trace* trace = active_trace()) trace->wrote_gradient(*r.leaf);
@@ -336,7 +338,7 @@ std::vector<Tensor> Backward::take(std::span<const Tensor> variables) {
   std::optional<Record> record;
   if (options_.create_graph) record.emplace();
   for (size_t i = 0; i < variables.size(); ++i) {
-    for (Reached& r : scratch_.reached) {
+    for (Reached& r : scratch_->reached) {
       if (r.leaf.get() == variables[i].impl()) {
         results[i] = results[i].defined() ? results[i] + r.grad : r.grad;
       }

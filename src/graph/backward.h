@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -45,7 +46,7 @@ class Backward {
     std::vector<const TensorMeta*> in_metas, out_metas;
   };
   /// The thread's lists while no pass has them.
-  static Scratch& kept_scratch();
+  static std::unique_ptr<Scratch>& kept_scratch();
 
   Pending& pending(Segment& segment);
   void walk(Pending& work);
@@ -59,7 +60,7 @@ class Backward {
 
   BackwardOptions options_;
   bool finished_ = false;
-  Scratch scratch_;
+  std::unique_ptr<Scratch> scratch_;
   VjpContext context_;  // of the vjp that runs
 };
 

@@ -24,6 +24,8 @@ enum class ValueKind : uint8_t {
 
 /// A tensor as the tape knows it. The elements are held only if a vjp will need them.
 struct TapeValue {
+  TapeValue() {}  // not defaulted: T() would clear all of it first
+
   TensorMeta meta;
   ValueKind kind = ValueKind::constant;
   uint32_t version = 0;        // of `saved` when it was saved

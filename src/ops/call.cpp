@@ -36,14 +36,15 @@ void check_devices(const Op& op, std::span<const TensorImpl* const> inputs, Devi
 // Checks the inputs, makes the outputs and fills their metas.
 void prepare(const Op& op, const void* attrs, std::span<const TensorImpl* const> inputs,
              std::span<TensorImpl* const> outputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]) [[unlikely]]
-      check_absent(op, i);
-  }
   if (!inputs.empty()) {
+    if (!inputs[0]) [[unlikely]]
+      check_absent(op, 0);
     const Device device = inputs[0]->meta.device;
     for (size_t i = 1; i < inputs.size(); ++i) {
-      if (inputs[i] && inputs[i]->meta.device != device) check_devices(op, inputs, device);
+      if (!inputs[i])
+        check_absent(op, i);
+      else if (inputs[i]->meta.device != device) [[unlikely]]
+        check_devices(op, inputs, device);
     }
     for (TensorImpl* out : outputs) out->meta.device = device;
   }

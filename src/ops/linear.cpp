@@ -171,13 +171,23 @@ void reference_linear(const KernelContext& ctx) {
   });
 }
 
-Tensor as_rows(const Tensor& x) { return x.dims() == 2 ? x : reshape(x, {-1, x.shape().back()}); }
+// The gradients for rows of x and of the result.
+void set_weight_gradients(VjpContext& ctx, const Tensor& x, const Tensor& g) {
+  if (ctx.needs(1)) ctx.set(1, matmul(transpose(g), x));
+  if (ctx.needs(2)) ctx.set(2, sum(g, {0}));
+}
+
+Tensor as_rows(const Tensor& x) {
+  return x.defined() ? reshape(x, {-1, x.shape().back()}) : x;
+}
 
 void vjp_linear(VjpContext& ctx) {
   const Tensor& g = ctx.grad();
   if (ctx.needs(0)) ctx.set(0, matmul(g, ctx.input(1)));
-  if (ctx.needs(1)) ctx.set(1, matmul(transpose(as_rows(g)), as_rows(ctx.input(0))));
-  if (ctx.needs(2)) ctx.set(2, sum(as_rows(g), {0}));
+  if (g.dims() == 2)
+    set_weight_gradients(ctx, ctx.input(0), g);
+  else
+    set_weight_gradients(ctx, as_rows(ctx.input(0)), as_rows(g));
 }
 
 void sample_linear(Samples& s) {

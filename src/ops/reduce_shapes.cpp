@@ -76,6 +76,7 @@ Tensor with_folded_axes(const Tensor& y, const TensorMeta& x, const ReduceAttrs&
 }
 
 Tensor spread_back(const Tensor& g, const TensorMeta& x, const ReduceAttrs& a) {
+  if (g.dims() == 0) return broadcast_to(g, x.shape);
   return broadcast_to(with_folded_axes(g, x, a), x.shape);
 }
 
