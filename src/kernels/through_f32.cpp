@@ -73,7 +73,7 @@ ThroughF32::ThroughF32(const KernelContext& ctx) : ctx_(ctx) {
 
 KernelContext ThroughF32::context() const {
   return {ctx_.op(),
-          &ctx_.attrs<NoAttrs>(),
+          ctx_.raw_attrs(),
           {inputs_.data(), ctx_.inputs()},
           {outputs_.data(), ctx_.outputs()}};
 }

@@ -376,7 +376,7 @@ Tensor pad(const Tensor& x, const Dims& before, const Dims& after, PadMode mode,
   check_widths("after", after, x.shape());
   Tensor result = x;
   for (size_t i = 0; i < before.size(); ++i) {
-    if (before[i] + after[i] == 0) continue;
+    if (before[i] == 0 && after[i] == 0) continue;
     const int64_t axis = static_cast<int64_t>(i);
     result = take(result, padding_positions(result, axis, before[i], after[i], mode), axis);
   }
