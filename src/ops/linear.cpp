@@ -177,9 +177,7 @@ void set_weight_gradients(VjpContext& ctx, const Tensor& x, const Tensor& g) {
   if (ctx.needs(2)) ctx.set(2, sum(g, {0}));
 }
 
-Tensor as_rows(const Tensor& x) {
-  return x.defined() ? reshape(x, {-1, x.shape().back()}) : x;
-}
+Tensor as_rows(const Tensor& x) { return x.defined() ? reshape(x, {-1, x.shape().back()}) : x; }
 
 void vjp_linear(VjpContext& ctx) {
   const Tensor& g = ctx.grad();
