@@ -13,4 +13,8 @@ class Leaf final : public LeafGrad {
 
 inline Leaf& leaf_of(const TensorImpl& tensor) { return static_cast<Leaf&>(*tensor.leaf); }
 
+inline GradReq req_of(const TensorImpl& tensor) {
+  return tensor.leaf ? tensor.leaf->req : GradReq::null;
+}
+
 }  // namespace thalweg

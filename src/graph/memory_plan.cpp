@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tensor/same.h"
+
 namespace thalweg {
 namespace {
 
 size_t rounded(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-bool same_elements(const TraceOperand& a, const TraceOperand& b) {
-  return a.meta.offset == b.meta.offset && a.meta.shape == b.meta.shape &&
-         a.meta.strides == b.meta.strides && a.meta.dtype == b.meta.dtype;
-}
 
 bool is_temporary(const PlanGraph& graph, uint32_t buffer) {
   return buffer != kNoIndex && graph.buffers[buffer].kind == PlanBuffer::Kind::temporary;
@@ -53,13 +50,13 @@ class Blocks {
   // Every operand in the block must be read where it is written, element by element.
   bool may_lie_over(const PlanRecord& r, uint32_t record, size_t i) const {
     const TraceOperand &in = r.inputs[i], &out = r.outputs[0];
-    if (!is_temporary(graph_, in.buffer) || !same_elements(in, out)) return false;
+    if (!is_temporary(graph_, in.buffer) || !same_elements(in.meta, out.meta)) return false;
     const uint32_t block = block_of(in.buffer);
     if (lives_[block].last != record) return false;
     if (graph_.buffers[in.buffer].bytes != graph_.buffers[out.buffer].bytes) return false;
     return std::ranges::all_of(r.inputs, [&](const TraceOperand& other) {
       return other.buffer == kNoIndex || block_of(other.buffer) != block ||
-             same_elements(other, out);
+             same_elements(other.meta, out.meta);
     });
   }
 

@@ -3,13 +3,13 @@
 
 #include "base/fail.h"
 #include "graph/passes.h"
+#include "tensor/same.h"
 
 namespace thalweg {
 namespace {
 
 bool same_place(const TraceOperand& a, const TraceOperand& b) {
-  return a.buffer == b.buffer && a.meta.dtype == b.meta.dtype && a.meta.offset == b.meta.offset &&
-         a.meta.shape == b.meta.shape && a.meta.strides == b.meta.strides;
+  return a.buffer == b.buffer && same_elements(a.meta, b.meta);
 }
 
 /// Records that make a value, with the count of writes of each input's buffer at that time.

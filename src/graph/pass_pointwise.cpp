@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "graph/fusion.h"
 #include "graph/passes.h"
+#include "tensor/same.h"
 
 namespace thalweg {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 constexpr int64_t kLeastElements = 16384;
 
 bool is_scalar(const TraceOperand& operand) { return operand.meta.size() == 1; }
-
-bool same_layout(const TraceOperand& a, const TraceOperand& b) {
-  return a.meta.shape == b.meta.shape && a.meta.strides == b.meta.strides;
-}
 
 // A point-wise record whose operands all have the output's layout, without gaps, or one element.
 bool can_be_tiled(const PlanRecord& r) {
@@ -25,7 +22,7 @@ bool can_be_tiled(const PlanRecord& r) {
   const TraceOperand& out = r.outputs[0];
   if (!out.meta.is_dense() || out.meta.device.kind != DeviceKind::cpu) return false;
   return std::ranges::all_of(r.inputs, [&](const TraceOperand& in) {
-    return in.buffer != kNoIndex && (is_scalar(in) || same_layout(in, out));
+    return in.buffer != kNoIndex && (is_scalar(in) || same_layout(in.meta, out.meta));
   });
 }
 
@@ -67,9 +64,7 @@ class Fuser {
   }
   static uint32_t find_in(const Operands& list, const TraceOperand& o) {
     for (uint32_t i = 0; i < list.size(); ++i) {
-      if (list[i].buffer == o.buffer && list[i].meta.offset == o.meta.offset &&
-          list[i].meta.dtype == o.meta.dtype && same_layout(list[i], o))
-        return i;
+      if (list[i].buffer == o.buffer && same_elements(list[i].meta, o.meta)) return i;
     }
     return kNoIndex;
   }
@@ -120,8 +115,7 @@ class Fuser {
 // of elements counts.
 bool clash(const PlanRecord& a, const PlanRecord& b) {
   const auto apart = [](const TraceOperand& x, const TraceOperand& y) {
-    return x.buffer == y.buffer && x.buffer != kNoIndex &&
-           !(x.meta.offset == y.meta.offset && x.meta.dtype == y.meta.dtype && same_layout(x, y));
+    return x.buffer == y.buffer && x.buffer != kNoIndex && !same_elements(x.meta, y.meta);
   };
   const TraceOperand &out_a = a.outputs[0], &out_b = b.outputs[0];
   if (apart(out_a, out_b)) return true;
@@ -140,7 +134,8 @@ Run run_from(const PlanGraph& graph, size_t begin) {
   while (run.end < records.size() && run.size() < FusedBody::kMostParts) {
     const PlanRecord& next = records[run.end];
     if (!can_be_tiled(next) || may_alias_arguments(graph, next)) break;
-    bool fits = run.size() == 0 || same_layout(records[begin].outputs[0], next.outputs[0]);
+    bool fits =
+        run.size() == 0 || same_layout(records[begin].outputs[0].meta, next.outputs[0].meta);
     for (size_t i = begin; i <= run.end && fits; ++i) fits = !clash(records[i], next);
     if (!fits) break;
     ++run.end;

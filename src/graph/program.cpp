@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "graph/backward.h"
 #include "graph/leaf.h"
+#include "tensor/same.h"
 
 namespace thalweg {
 namespace {
@@ -18,13 +19,6 @@ void keep_nothing(void*) {}
 IntrusivePtr<Storage> part(Device device, void* data, size_t bytes) {
   return Storage::borrow(device, data, bytes, keep_nothing, nullptr);
 }
-
-bool same_meta(const TensorMeta& a, const TensorMeta& b) {
-  return a.dtype == b.dtype && a.device == b.device && a.offset == b.offset && a.shape == b.shape &&
-         a.strides == b.strides;
-}
-
-GradReq req_of(const TensorImpl& tensor) { return tensor.leaf ? tensor.leaf->req : GradReq::null; }
 
 }  // namespace
 

@@ -3,11 +3,11 @@
 #include <thalweg/ops/call.h>
 
 #include "base/fail.h"
+#include "graph/leaf.h"
+#include "tensor/same.h"
 
 namespace thalweg::detail {
 namespace {
-
-GradReq req_of(const TensorImpl& tensor) { return tensor.leaf ? tensor.leaf->req : GradReq::null; }
 
 size_t first_with_memory(std::span<const TensorImpl* const> arguments, size_t i) {
   for (size_t k = 0; k < i; ++k) {
@@ -49,9 +49,9 @@ bool Signature::same(const Key& key, std::span<const TensorImpl* const> argument
   if (key.defined != static_cast<bool>(arguments[i])) return false;
   if (!key.defined) return true;
   const TensorImpl& t = *arguments[i];
-  return t.meta.shape == key.meta.shape && t.meta.strides == key.meta.strides &&
-         t.meta.dtype == key.meta.dtype && t.meta.device == key.meta.device &&
-         req_of(t) == key.req && (key.req == GradReq::null || key.leaf.get() == &t) &&
+  return same_layout(t.meta, key.meta) && t.meta.dtype == key.meta.dtype &&
+         t.meta.device == key.meta.device && req_of(t) == key.req &&
+         (key.req == GradReq::null || key.leaf.get() == &t) &&
          first_with_memory(arguments, i) == key.shares &&
          distance(*arguments[key.shares], t) == key.distance;
 }

@@ -2,14 +2,10 @@
 
 #include "base/fail.h"
 #include "graph/trace.h"
+#include "tensor/same.h"
 
 namespace thalweg {
 namespace {
-
-bool same_meta(const TensorMeta& a, const TensorMeta& b) {
-  return a.dtype == b.dtype && a.device == b.device && a.offset == b.offset && a.shape == b.shape &&
-         a.strides == b.strides;
-}
 
 bool same_operand(const TraceOperand& a, const TraceOperand& b) {
   return a.buffer == b.buffer && (a.buffer == kNoIndex || same_meta(a.meta, b.meta));

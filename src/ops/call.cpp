@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "ops/compose.h"
 #include "ops/explain.h"
+#include "tensor/same.h"
 
 namespace thalweg {
 
@@ -76,10 +77,6 @@ bool overlaps_itself(const TensorMeta& m) {
     repeats = repeats || (m.strides[i] == 0 && m.shape[i] > 1);
   }
   return repeats && m.size() > 0;
-}
-
-bool same_elements(const TensorMeta& a, const TensorMeta& b) {
-  return a.offset == b.offset && a.shape == b.shape && a.strides == b.strides && a.dtype == b.dtype;
 }
 
 void require_unrecorded(const Op& op, const TensorImpl& tensor, const char* role) {

@@ -6,6 +6,7 @@
 
 #include "device/scratch.h"
 #include "kernels/simd/norm_rows.h"
+#include "tensor/same.h"
 
 namespace thalweg::simd {
 
@@ -13,7 +14,7 @@ inline constexpr int64_t kNormTileElements = 32768;
 inline constexpr double kNormElementNs = 0.5;
 
 inline bool same_places(const TensorMeta& a, const TensorMeta& b) {
-  return a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides;
+  return a.dtype == b.dtype && same_layout(a, b);
 }
 
 inline const char* byte_at(const TensorImpl& t, int64_t element) {

@@ -12,6 +12,7 @@
 #include "ops/reduce.h"
 #include "ops/scalar.h"
 #include "ops/softmax.h"
+#include "tensor/same.h"
 
 namespace thalweg::simd {
 namespace {
@@ -41,10 +42,6 @@ bool has_plain_rows(const TensorMeta& m, size_t axis) {
   return m.is_dense() && (m.strides[axis] == 1 || m.shape[axis] <= 1);
 }
 
-bool alike(const TensorMeta& a, const TensorMeta& b) {
-  return a.shape == b.shape && a.strides == b.strides;
-}
-
 constexpr const char* kRowsReason = "the axis must be the innermost one in memory, without gaps";
 
 // --- softmax ---
@@ -53,7 +50,7 @@ constexpr const char* kRowsReason = "the axis must be the innermost one in memor
 const char* refuse_softmax(const KernelContext& ctx) {
   const TensorMeta& out = ctx.out().meta;
   for (size_t i = 0; i < ctx.inputs(); ++i) {
-    if (!alike(ctx.in(i).meta, out)) return "operands differ in shape or strides";
+    if (!same_layout(ctx.in(i).meta, out)) return "operands differ in shape or strides";
   }
   const size_t axis = axis_from_start(ctx.attrs<SoftmaxAttrs>().axis, out);
   return has_plain_rows(out, axis) ? nullptr : kRowsReason;
