@@ -8,6 +8,8 @@
 
 #include <thalweg/base/text.h>
 
+#include "base/utf8.h"
+
 namespace thalweg {
 namespace {
 
@@ -103,19 +105,10 @@ std::string shell_word(std::string_view text) {
 }
 
 bool is_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    if (lead < 0x80) continue;
-    const int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
-    if (lead < 0xc2 || lead > 0xf4 || text.size() - i < static_cast<size_t>(more)) return false;
-    uint32_t code = lead & (0x3fu >> more);
-    for (int k = 0; k < more; ++k, ++i) {
-      const auto next = static_cast<unsigned char>(text[i]);
-      if ((next & 0xc0) != 0x80) return false;
-      code = code << 6 | (next & 0x3f);
-    }
-    const uint32_t least = more == 3 ? 0x10000 : more == 2 ? 0x800 : 0x80;
-    if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
+  while (!text.empty()) {
+    const CodePoint point = next_code_point(text);
+    if (!point.is_valid) return false;
+    text.remove_prefix(point.bytes);
   }
   return true;
 }

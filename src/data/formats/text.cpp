@@ -4,10 +4,10 @@
 #include <thalweg/data/text.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "data/formats/make.h"
 #include "data/formats/numbers.h"
 #include "data/formats/row_corpus.h"
-#include "data/formats/utf8.h"
 
 namespace thalweg::data {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "base/expect_error.h"
 #include "base/temp_dir.h"
+#include "base/utf8.h"
 #include "data/formats/make.h"
 #include "data/formats/mutate.h"
 #include "data/formats/read_all.h"
-#include "data/formats/utf8.h"
 
 namespace thalweg::data {
 namespace {

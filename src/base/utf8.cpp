@@ -1,6 +1,6 @@
-#include "data/formats/utf8.h"
+#include "base/utf8.h"
 
-namespace thalweg::data {
+namespace thalweg {
 namespace {
 
 uint8_t byte_at(std::string_view text, size_t i) { return static_cast<uint8_t>(text[i]); }
@@ -43,4 +43,4 @@ CodePoint next_code_point(std::string_view text) {
   return {value, length, true};
 }
 
-}  // namespace thalweg::data
+}  // namespace thalweg

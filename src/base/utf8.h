@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace thalweg::data {
+namespace thalweg {
 
 inline constexpr int32_t kReplacement = 0xFFFD;
 
@@ -19,4 +19,4 @@ struct CodePoint {
 /// replaced is cut as the Unicode standard recommends (section 3.9).
 CodePoint next_code_point(std::string_view text);
 
-}  // namespace thalweg::data
+}  // namespace thalweg
