@@ -4,11 +4,10 @@
 #include <limits>
 
 #include "base/fail.h"
+#include "data/formats/problem_log.h"
 
 namespace thalweg::data {
 namespace {
-
-constexpr size_t kMessages = 20;
 
 bool are_same(const StreamInfo& a, const StreamInfo& b) {
   return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.sparse == b.sparse &&
@@ -81,13 +80,7 @@ SequenceKey JoinedCorpus::key(int64_t chunk, int64_t sequence) const {
 
 ReadProblems JoinedCorpus::problems() const {
   ReadProblems all;
-  for (const auto& part : parts_) {
-    const ReadProblems problems = part->problems();
-    all.errors += problems.errors;
-    all.warnings += problems.warnings;
-    all.messages.insert(all.messages.end(), problems.messages.begin(), problems.messages.end());
-  }
-  all.messages.resize(std::min(all.messages.size(), kMessages));
+  for (const auto& part : parts_) append(all, part->problems());
   return all;
 }
 

@@ -1,5 +1,7 @@
 #include "data/formats/problem_log.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "base/log_format.h"
 
@@ -10,6 +12,14 @@ constexpr size_t kMaxMessages = 20;
 constexpr size_t kMaxPlaces = 1 << 20;  // beyond, a warning may be counted again
 
 }  // namespace
+
+void append(ReadProblems& all, const ReadProblems& more) {
+  all.errors += more.errors;
+  all.warnings += more.warnings;
+  const size_t room = kMaxMessages - std::min(kMaxMessages, all.messages.size());
+  const auto end = more.messages.begin() + std::min(room, more.messages.size());
+  all.messages.insert(all.messages.end(), more.messages.begin(), end);
+}
 
 void ProblemLog::note(const std::string& message) {
   if (problems_.messages.size() < kMaxMessages) problems_.messages.push_back(message);

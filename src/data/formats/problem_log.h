@@ -9,6 +9,9 @@
 
 namespace thalweg::data {
 
+/// Adds the problems of a further part of a corpus.
+void append(ReadProblems& all, const ReadProblems& more);
+
 /// Bad records of one corpus, each counted once however often it is read, and how many are allowed.
 /// Any thread may call any function.
 class ProblemLog {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/fail.h"
+#include "data/formats/problem_log.h"
 #include "data/reader/corpus_index.h"
 
 namespace thalweg::data {
@@ -156,13 +157,7 @@ class Composite final : public Deserializer {
 
   ReadProblems problems() const override {
     ReadProblems all;
-    for (const DeserializerHandle& part : parts_) {
-      const ReadProblems some = part->problems();
-      all.errors += some.errors;
-      all.warnings += some.warnings;
-      all.messages.insert(all.messages.end(), some.messages.begin(), some.messages.end());
-    }
-    all.messages.resize(std::min<size_t>(all.messages.size(), 20));
+    for (const DeserializerHandle& part : parts_) append(all, part->problems());
     return all;
   }
 
