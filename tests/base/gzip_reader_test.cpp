@@ -6,17 +6,11 @@
 #include <thalweg/base/reader.h>
 
 #include "base/expect_error.h"
+#include "base/hex.h"
 #include "base/temp_dir.h"
 
 namespace thalweg {
 namespace {
-
-std::string from_hex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return bytes;
-}
 
 // IDX labels 1 2 in the first member, 3 4 5 in the second; 30 and 23 bytes.
 const std::string kFirst = from_hex("1f8b08000000000002036360e0606460606065640200f1eac6670a000000");

@@ -8,16 +8,10 @@
 #include <thalweg/base/philox.h>
 
 #include "base/expect_error.h"
+#include "base/hex.h"
 
 namespace thalweg {
 namespace {
-
-std::string from_hex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return bytes;
-}
 
 // `zstd` of "hello\n" and of 300,000 bytes 'a'.
 const std::string kHello = from_hex("28b52ffd045831000068656c6c6f0a5388bd91");

@@ -10,17 +10,12 @@
 #include <thalweg/device/memory.h>
 
 #include "base/expect_error.h"
+#include "base/hex.h"
 #include "base/temp_dir.h"
+#include "data/formats/mutate.h"
 
 namespace thalweg::data {
 namespace {
-
-std::string from_hex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return bytes;
-}
 
 Tensor parse(const std::string& content) { return read_idx(as_bytes(content), "f"); }
 
@@ -197,23 +192,7 @@ TEST(Idx, SurvivesMutatedFiles) {
   Philox random(1);
   int errors = 0;
   for (int round = 0; round < 4000; ++round) {
-    std::string bytes = round % 2 ? plain : packed;
-    for (uint32_t n = 1 + random.bounded(3); n > 0; --n) {
-      const uint32_t at = random.bounded(static_cast<uint32_t>(bytes.size()));
-      switch (random.bounded(4)) {
-        case 0:
-          bytes[at] ^= static_cast<char>(1u << random.bounded(8));
-          break;
-        case 1:
-          bytes[at] = static_cast<char>(random.bounded(256));
-          break;
-        case 2:
-          bytes.resize(at + 1);
-          break;
-        default:
-          bytes.insert(at, 1, static_cast<char>(random.bounded(256)));
-      }
-    }
+    const std::string bytes = mutated(round % 2 ? plain : packed, random);
     try {
       const Tensor tensor = parse(bytes);
       ASSERT_LE(static_cast<size_t>(tensor.size()), bytes.size() * 1032);

@@ -15,6 +15,7 @@
 #include "base/temp_dir.h"
 #include "data/corpus_totals.h"
 #include "data/formats/make.h"
+#include "data/formats/mutate.h"
 
 namespace thalweg::data {
 namespace {
@@ -126,28 +127,11 @@ TEST_F(Cbf, ErrorsNameTheByte) {
 
 TEST_F(Cbf, SurvivesMutatedFiles) {
   const std::string content = small_file();
-  const char* asked = std::getenv("THALWEG_FUZZ_ROUNDS");
-  const int64_t rounds = asked == nullptr ? 5000 : std::atoll(asked);
+  const int64_t rounds = fuzz_rounds(5000);
   Philox random(1);
   int64_t errors = 0;
   for (int64_t round = 0; round < rounds; ++round) {
-    std::string bytes = content;
-    for (uint32_t n = 1 + random.bounded(3); n > 0; --n) {
-      const uint32_t at = random.bounded(static_cast<uint32_t>(bytes.size()));
-      switch (random.bounded(4)) {
-        case 0:
-          bytes[at] ^= static_cast<char>(1u << random.bounded(8));
-          break;
-        case 1:
-          bytes[at] = static_cast<char>(random.bounded(256));
-          break;
-        case 2:
-          bytes.erase(at, 1);
-          break;
-        default:
-          bytes.insert(at, 1, static_cast<char>(random.bounded(256)));
-      }
-    }
+    const std::string bytes = mutated(content, random);
     try {
       totals_of(*make_cbf(open_source(as_bytes(bytes), "f"), {}));
     } catch (const Error& error) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -19,6 +18,7 @@
 #include "data/formats/ctf_parser.h"
 #include "data/formats/ctf_scanner.h"
 #include "data/formats/decimal.h"
+#include "data/formats/mutate.h"
 
 namespace thalweg::data {
 namespace {
@@ -141,8 +141,7 @@ Parsed parse(const CtfRules& rules, const std::string& text) {
 }
 
 TEST(CtfFuzz, SurvivesMutatedRows) {
-  const char* asked = std::getenv("THALWEG_FUZZ_ROUNDS");
-  const int64_t rounds = asked == nullptr ? 20000 : std::atoll(asked);
+  const int64_t rounds = fuzz_rounds(20000);
   const std::vector<std::string> corpus = seeds();
   Philox random(1);
   int64_t errors = 0;

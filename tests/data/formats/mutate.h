@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -7,26 +8,15 @@
 #include <thalweg/base/error.h>
 #include <thalweg/base/philox.h>
 
+#include "base/hex.h"
+
 namespace thalweg::data {
 
-inline std::string from_hex(std::string_view hex) {
-  std::string bytes;
-  std::string digits;
-  for (char c : hex) {
-    if (c == ' ') continue;
-    digits += c;
-    if (digits.size() < 2) continue;
-    bytes += static_cast<char>(std::stoi(digits, nullptr, 16));
-    digits.clear();
-  }
-  return bytes;
-}
-
-/// One to three random changes: a bit, a byte, a cut, a byte more.
+/// One to three random changes: a bit, a byte, a cut, a byte less or more.
 inline std::string mutated(std::string bytes, Philox& random) {
   for (uint32_t n = 1 + random.bounded(3); n > 0 && !bytes.empty(); --n) {
     const uint32_t at = random.bounded(static_cast<uint32_t>(bytes.size()));
-    switch (random.bounded(4)) {
+    switch (random.bounded(5)) {
       case 0:
         bytes[at] ^= static_cast<char>(1u << random.bounded(8));
         break;
@@ -36,11 +26,20 @@ inline std::string mutated(std::string bytes, Philox& random) {
       case 2:
         bytes.resize(at + random.bounded(2));
         break;
+      case 3:
+        bytes.erase(at, 1);
+        break;
       default:
         bytes.insert(at, 1, static_cast<char>(random.bounded(256)));
     }
   }
   return bytes;
+}
+
+/// The rounds of a fuzz test; THALWEG_FUZZ_ROUNDS asks for other than the suite has time for.
+inline int64_t fuzz_rounds(int64_t in_suite) {
+  const char* asked = std::getenv("THALWEG_FUZZ_ROUNDS");
+  return asked == nullptr ? in_suite : std::atoll(asked);
 }
 
 /// Gives `rounds` mutations of `bytes` to `read`, which may throw errors of kind io or invalid
