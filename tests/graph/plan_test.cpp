@@ -18,7 +18,18 @@ namespace {
 std::vector<float> values(const Tensor& t) { return t.to_vector<float>(); }
 Tensor numbers(std::initializer_list<float> list) { return Tensor::of<float>(list); }
 
+// Gives w the gradient x.
+void backward_of_product(const Tensor& w, const Tensor& x) {
+  Tensor loss;
+  {
+    const Record record;
+    loss = sum(w * x);
+  }
+  loss.backward();
+}
+
 // --- what is replayed ---
+
 TEST(Plan, ReplaysAfterTwoEqualCallsWithNewElements) {
   int runs = 0;
   auto f = plan([&](const Tensor& x, const Tensor& y) {
@@ -245,14 +256,7 @@ TEST(Plan, EqualLeavesKeepGradientsOfTheirOwn) {
 TEST(Plan, AddsToGradientsWhereTheLeafAsksForIt) {
   const Tensor w = numbers({1, 2});
   w.attach_grad(GradReq::add);
-  auto f = plan([&](const Tensor& x) {
-    Tensor loss;
-    {
-      const Record record;
-      loss = sum(w * x);
-    }
-    loss.backward();
-  });
+  auto f = plan([&](const Tensor& x) { backward_of_product(w, x); });
   for (int i = 0; i < 6; ++i) f(numbers({1, 10}));
   EXPECT_EQ(values(w.grad()), std::vector<float>({6, 60}));
   EXPECT_GE(f.counts().replayed, 3);
@@ -261,14 +265,7 @@ TEST(Plan, AddsToGradientsWhereTheLeafAsksForIt) {
 TEST(Plan, AGradientThatIsKeptStaysWhatItWas) {
   const Tensor w = numbers({1});
   w.attach_grad();
-  auto f = plan([&](const Tensor& x) {
-    Tensor loss;
-    {
-      const Record record;
-      loss = sum(w * x);
-    }
-    loss.backward();
-  });
+  auto f = plan([&](const Tensor& x) { backward_of_product(w, x); });
   std::vector<Tensor> kept;
   for (int i = 0; i < 6; ++i) {
     f(numbers({static_cast<float>(i)}));
@@ -312,14 +309,7 @@ TEST(Plan, TheLastGradientMayBeAnArgument) {
 TEST(Plan, TwoSignaturesShareALeafsGradient) {
   const Tensor w = numbers({2});
   w.attach_grad();
-  auto f = plan([&](const Tensor& x) {
-    Tensor loss;
-    {
-      const Record record;
-      loss = sum(w * x);
-    }
-    loss.backward();
-  });
+  auto f = plan([&](const Tensor& x) { backward_of_product(w, x); });
   for (int i = 1; i < 8; ++i) {
     f(Tensor::full({2}, i));
     EXPECT_EQ(w.grad().item<float>(), 2 * i);
