@@ -139,6 +139,12 @@ int64_t Tensor::item_as_int64() const {
   return static_cast<int64_t>(value);
 }
 
+void Tensor::throw_undefined() {
+  fail_invalid(
+      "tensor: an undefined tensor, which a default-constructed Tensor is, has no shape "
+      "and no elements; give it a value first");
+}
+
 void Tensor::throw_item_out_of_range(int64_t value, size_t bytes) const {
   fail_invalid("item: {} does not fit in an integer of {} bytes", value, bytes);
 }

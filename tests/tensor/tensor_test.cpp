@@ -67,6 +67,23 @@ TEST(Tensor, GivesItsOnlyElementExactlyOrAnError) {
   EXPECT_THROW(Tensor::scalar(0.5).item<int>(), Error);
 }
 
+TEST(Tensor, HasNoNegativeValueAsAnUnsignedItem) {
+  EXPECT_THROW(Tensor::of<int64_t>({-1}).item<uint64_t>(), Error);
+  EXPECT_EQ(Tensor::of<int64_t>({7}).item<uint64_t>(), 7u);
+}
+
+TEST(Tensor, AnUndefinedOneIsAnErrorAndNoCrash) {
+  const Tensor u, x = Tensor::ones({2});
+  EXPECT_THROW(u.shape(), Error);
+  EXPECT_THROW(u.size(), Error);
+  EXPECT_THROW(u.data<float>(), Error);
+  EXPECT_THROW(u.mutable_data<float>(), Error);
+  EXPECT_THROW(u.item<float>(), Error);
+  EXPECT_THROW(u.to_vector<float>(), Error);
+  EXPECT_EQ(u.grad_req(), GradReq::null);
+  EXPECT_EQ(to_string(u), "undefined tensor");
+}
+
 TEST(Tensor, RefusesSizesThatCannotBe) {
   EXPECT_THROW(Tensor::zeros({-1, 2}), Error);
   EXPECT_THROW(Tensor::zeros({int64_t{1} << 40, int64_t{1} << 40}), Error);

@@ -22,8 +22,8 @@ struct TensorOptions {
 
 /// A handle to an n-dimensional array on one device: storage, offset, shape, strides, dtype. Copies
 /// of a handle are the same tensor; clone() copies elements. A default-constructed handle is no
-/// tensor: only defined() may be asked of it. One tensor must not be changed by two threads at
-/// once; reading, and any use of different tensors, is free.
+/// tensor: whatever but defined() is asked of it throws Error{invalid}. One tensor must not be
+/// changed by two threads at once; reading, and any use of different tensors, is free.
 class THALWEG_API Tensor {
  public:
   Tensor() noexcept = default;
@@ -56,7 +56,11 @@ class THALWEG_API Tensor {
 
   // --- asking ---
   bool defined() const noexcept { return static_cast<bool>(impl_); }
-  const TensorMeta& meta() const { return impl_->meta; }
+  const TensorMeta& meta() const {
+    if (!impl_) [[unlikely]]
+      throw_undefined();
+    return impl_->meta;
+  }
   const Shape& shape() const { return meta().shape; }
   const Dims& strides() const { return meta().strides; }
   /// Size of one dimension; negative axes count from the end.
@@ -159,13 +163,15 @@ class THALWEG_API Tensor {
   Tensor row_major_on_host(DType wanted) const;
   double item_as_double() const;
   int64_t item_as_int64() const;
+  [[noreturn]] static void throw_undefined();
   [[noreturn]] void throw_item_out_of_range(int64_t value, size_t bytes) const;
   template <typename T>
   T narrow_item(int64_t value) const {
-    if (static_cast<int64_t>(static_cast<T>(value)) != value) {
+    const T narrow = static_cast<T>(value);
+    if (static_cast<int64_t>(narrow) != value || (narrow < T{}) != (value < 0)) {
       throw_item_out_of_range(value, sizeof(T));
     }
-    return static_cast<T>(value);
+    return narrow;
   }
 
   IntrusivePtr<TensorImpl> impl_;
