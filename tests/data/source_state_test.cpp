@@ -193,7 +193,9 @@ TEST(SourceState, RestoringAMillionSequencesReadsNothingBefore) {
   MinibatchSource source({again}, options);
   source.restore(state);
   EXPECT_EQ(source.next_minibatch(128).num_samples, 128);
-  EXPECT_LT(again.loads(), 80);  // of 1000: the window that is read, and the next
+  // Of 1000, 777 of them before: what the limit holds (83), once more for what the worker frees by
+  // the minibatches that it makes ahead.
+  EXPECT_LT(again.loads(), 2 * 84);
 }
 
 TEST(SourceState, RejectsAStateOfOtherDataOrAnotherOrder) {
