@@ -40,6 +40,7 @@
 #include <thalweg/nn/norm.h>
 #include <thalweg/nn/parameter.h>
 #include <thalweg/nn/pool.h>
+#include <thalweg/nn/recurrent.h>
 #include <thalweg/nn/sequential.h>
 #include <thalweg/nn/summary.h>
 #include <thalweg/ops/conv.h>
@@ -49,6 +50,7 @@
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/pool.h>
 #include <thalweg/ops/random.h>
+#include <thalweg/ops/recurrent.h>
 #include <thalweg/ops/reduce.h>
 #include <thalweg/ops/shape.h>
 #include <thalweg/ops/softmax.h>

@@ -26,6 +26,11 @@ int64_t op_cost(const Op& op, std::span<const TensorImpl* const> inputs,
     const int64_t window = weight.size() / std::max<int64_t>(weight.shape[0], 1);
     return 2 * (name == "conv" ? out : x.size()) * window + bias_adds(inputs, out);
   }
+  // The products of state and weight at each time, and as many additions to the input's.
+  if (name == "recurrent") {
+    const int64_t gates = inputs[0]->meta.size();
+    return 2 * gates * inputs[1]->meta.shape[1] + gates;
+  }
   int64_t largest = 0;
   for (const TensorImpl* in : inputs) largest = std::max(largest, in ? in->meta.size() : 0);
   for (const TensorImpl* result : outputs) largest = std::max(largest, result->meta.size());

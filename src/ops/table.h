@@ -27,6 +27,7 @@ std::span<const Op* const> batch_norm_rows();
 std::span<const Op* const> layer_norm_rows();
 std::span<const Op* const> group_norm_rows();
 std::span<const Op* const> linear_rows();
+std::span<const Op* const> recurrent_rows();
 std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
 std::span<const Op* const> pool_rows();
@@ -57,6 +58,7 @@ inline constexpr RowSpan kFamilies[] = {
     layer_norm_rows,
     group_norm_rows,
     linear_rows,
+    recurrent_rows,
     transfer_rows,
     conv_rows,
     pool_rows,
