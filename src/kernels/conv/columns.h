@@ -8,7 +8,7 @@
 
 namespace thalweg::conv {
 
-/// What copy_patches and add_patches may touch behind the last element they are asked for.
+/// What copy_patches may touch behind the last element they are asked for.
 inline constexpr size_t kSlack = 64;
 
 /// Runs of `bytes` bytes at `from` + i * step + offsets[j], for i < count and all j, side by side
@@ -16,20 +16,18 @@ inline constexpr size_t kSlack = 64;
 void copy_patches(const std::byte* from, int64_t step, std::span<const int64_t> offsets,
                   int64_t bytes, int64_t count, std::byte* to);
 
-/// For each of `count` pixels i the sum, over all bases and over the offsets [first[i],
-/// first[i + 1]), of the n elements at base + offset, plus `start` [n] if it is not null; written
-/// to to + i * step. Reads up to kSlack bytes behind each run.
+/// Adds to each of `count` pixels i, which are `pitch` elements at to + i * pitch, the runs at
+/// from + offset for the offsets [first[i], first[i + 1]). `pitch` is a multiple of 32 bytes; runs
+/// are read to that length.
 template <typename T>
 struct PatchSums {
-  std::span<const T* const> bases;
+  const T* from;
   const int64_t* offsets;
   const int64_t* first;
-  int64_t count, n;
-  const T* start;
+  int64_t count, pitch;
   T* to;
-  int64_t step;
 };
-void sum_patches(const PatchSums<float>& sums);
-void sum_patches(const PatchSums<double>& sums);
+void add_patches(const PatchSums<float>& sums);
+void add_patches(const PatchSums<double>& sums);
 
 }  // namespace thalweg::conv
