@@ -3,6 +3,7 @@
 namespace thalweg {
 
 void register_cpu_kernels() {
+  register_gray_conv_kernels();
 #if THALWEG_WITH_ONEDNN
   register_onednn_kernels();
 #endif

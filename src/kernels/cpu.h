@@ -5,6 +5,8 @@ namespace thalweg {
 /// Adds the fast cpu kernels that were built in to the op table, fastest first.
 void register_cpu_kernels();
 
+/// Convolutions of images with one channel.
+void register_gray_conv_kernels();
 /// Products and convolutions on oneDNN.
 void register_onednn_kernels();
 /// matmul and linear.
