@@ -45,6 +45,7 @@ class CommandLine {
     add_eval();
     add_predict();
     add_summary();
+    add_plot();
     add_inspect();
     add_convert();
     add_bench();
@@ -143,6 +144,22 @@ class CommandLine {
         ->required();
     add_overrides(command, summary_.overrides);
     command->add_flag("--plan", summary_.plan, "Show the plan of a training step as well");
+  }
+
+  void add_plot() {
+    CLI::App* command = add_command("plot", "Draw a recipe's net, or the plan of a training step",
+                                    [this] { return run_plot(plot_); });
+    command->add_option("RECIPE", plot_.recipe, "Name or file of a recipe, or a run's folder")
+        ->required()
+        ->check(not_empty());
+    add_overrides(command, plot_.overrides);
+    command
+        ->add_option("--format", plot_.format,
+                     "dot (Graphviz) or svg; by the extension of FILE, else dot")
+        ->check(CLI::IsMember({"dot", "svg"}));
+    command->add_option("-o,--output", plot_.output, "FILE to write; else standard output")
+        ->check(not_empty());
+    command->add_flag("--plan", plot_.plan, "The records of the plan of a training step");
   }
 
   static void add_data_files(CLI::App* command, DataFileOptions& options) {
@@ -288,6 +305,7 @@ class CommandLine {
   EvalOptions eval_;
   PredictOptions predict_;
   SummaryOptions summary_;
+  PlotOptions plot_;
   InspectOptions inspect_;
   ConvertOptions convert_;
   BenchOptions bench_;

@@ -50,6 +50,14 @@ struct SummaryOptions {
   bool plan = false;
 };
 
+struct PlotOptions {
+  std::string recipe;
+  std::vector<std::string> overrides;
+  std::string format;  ///< dot or svg; empty: by the extension of output, else dot
+  std::string output;  ///< empty: standard output
+  bool plan = false;
+};
+
 /// How data files are to be read.
 struct DataFileOptions {
   std::string format;  ///< empty: by the extension

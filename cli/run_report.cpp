@@ -164,43 +164,6 @@ void add_test_results(train::ReportData& report, const RecipeData& data, nn::Seq
   if (data.raw_test.set()) add_worst(report, judge, *data.raw_test.set());
 }
 
-std::string shape_text(const Shape& sample) {
-  std::string text;
-  for (const int64_t size : sample) text += (text.empty() ? "" : " x ") + std::to_string(size);
-  return text;
-}
-
-// "dense" of "Dense(784 -> 64, ...)"; a diagram colours by it.
-std::string diagram_kind(const std::string& type_name) {
-  std::string kind;
-  for (const char c : type_name)
-    kind += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const std::string_view family : {"dense", "conv", "pool", "norm", "dropout", "embedding"}) {
-    if (kind.find(family) != std::string::npos) return std::string(family);
-  }
-  return kind;
-}
-
-void add_net(train::ReportData& report, const nn::NetSummary& summary) {
-  const auto sample_text = [](const Shape& batch) {
-    return shape_text(Shape(std::span<const int64_t>(batch).subspan(1)));
-  };
-  const auto id = [](int layer) { return layer < 0 ? "input" : std::to_string(layer); };
-  report.net.nodes.push_back({.id = id(-1), .label = "input", .kind = "input"});
-  for (const nn::LayerSummary& layer : summary.layers) {
-    report.net.nodes.push_back(
-        {.id = id(static_cast<int>(&layer - summary.layers.data())),
-         .label = layer.description,
-         .kind = diagram_kind(layer.type),
-         .detail = layer.parameters > 0 ? fmt::format("{} parameters", layer.parameters) : ""});
-  }
-  for (const nn::LayerEdge& edge : summary.edges) {
-    const Shape& shape =
-        edge.from < 0 ? summary.input : summary.layers[static_cast<size_t>(edge.from)].output;
-    report.net.edges.push_back({id(edge.from), id(edge.to), sample_text(shape)});
-  }
-}
-
 }  // namespace
 
 void complete_report(train::ReportData& report, Recipe& recipe, const RecipeData& data,
@@ -211,7 +174,7 @@ void complete_report(train::ReportData& report, Recipe& recipe, const RecipeData
   report.parameters = net.parameters().trainable().element_count();
   for (auto& [key, value] : recipe_settings(recipe.sections()))
     report.settings.push_back({key, value});
-  add_net(report, nn::summarize(net, data.test.example()));
+  report.net = nn::diagram(net, data.test.example());
   add_test_results(report, data, net, loss);
 }
 

@@ -137,4 +137,23 @@ void load_recipe_of_run(Recipe& recipe, const std::string& folder,
               std::filesystem::path(folder).filename().string(), overrides);
 }
 
+void load_recipe_or_run(Recipe& recipe, const std::string& name_or_path,
+                        std::span<const std::string> overrides) {
+  if (std::filesystem::is_directory(name_or_path)) {
+    load_recipe_of_run(recipe, name_or_path, overrides);
+  } else {
+    load_recipe_by_name(recipe, name_or_path, overrides);
+  }
+}
+
+StepOfRecipe planned_step(const Recipe& recipe, const RecipeData& data, nn::Sequential& net) {
+  data::DataLoader loader = make_train_loader(recipe, data.train);
+  auto trainer = std::make_unique<train::Trainer>(make_trainer(recipe, net, loader.size()));
+  const train::PlannedStep step(net, recipe.train.loss.as<LossPart>().make(), *trainer);
+  const data::Batch batch = *loader.begin();
+  constexpr int kSteps = 8;  // as many as it takes
+  for (int i = 0; i < kSteps; ++i) step(batch);
+  return {std::move(trainer), step};
+}
+
 }  // namespace thalweg::cli

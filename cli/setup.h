@@ -44,4 +44,15 @@ void load_recipe_by_name(Recipe& recipe, const std::string& name_or_path,
 void load_recipe_of_run(Recipe& recipe, const std::string& folder,
                         std::span<const std::string> overrides);
 
+/// Either: what names a folder is a run's.
+void load_recipe_or_run(Recipe& recipe, const std::string& name_or_path,
+                        std::span<const std::string> overrides);
+
+/// Training steps of a recipe that have been run until they were planned.
+struct StepOfRecipe {
+  std::unique_ptr<train::Trainer> trainer;
+  train::PlannedStep step;
+};
+StepOfRecipe planned_step(const Recipe& recipe, const RecipeData& data, nn::Sequential& net);
+
 }  // namespace thalweg::cli

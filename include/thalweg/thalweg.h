@@ -26,6 +26,7 @@
 #include <thalweg/data/text.h>
 #include <thalweg/data/weights.h>
 #include <thalweg/graph/autograd.h>
+#include <thalweg/graph/diagram.h>
 #include <thalweg/graph/function.h>
 #include <thalweg/graph/plan.h>
 #include <thalweg/model/parameters.h>
@@ -39,6 +40,7 @@
 #include <thalweg/nn/module.h>
 #include <thalweg/nn/norm.h>
 #include <thalweg/nn/parameter.h>
+#include <thalweg/nn/plot.h>
 #include <thalweg/nn/pool.h>
 #include <thalweg/nn/recurrent.h>
 #include <thalweg/nn/sequential.h>

@@ -63,7 +63,8 @@ std::vector<Tensor> apply(std::shared_ptr<Function> function, std::span<const Te
   for (size_t o = 0; o < outputs.size(); ++o) {
     if (!outputs[o].defined()) fail_invalid("Function: forward left output {} undefined", o);
   }
-  if (thread_mode().recorder != &thread_tape()) return outputs;
+  Recorder* recorder = thread_mode().recorder;
+  if (!recorder) return outputs;
   // Outputs of their own: forward may have returned an input, or something it keeps.
   std::vector<const TensorImpl*> in;
   std::vector<TensorImpl*> out;
@@ -73,8 +74,8 @@ std::vector<Tensor> apply(std::shared_ptr<Function> function, std::span<const Te
     out.push_back(y.impl());
   }
   const FunctionAttrs attrs{function.get()};
-  thread_tape().record(kFunction, &attrs, in, out);
-  thread_tape().current()->keep(std::move(function));
+  recorder->record(kFunction, &attrs, in, out);
+  if (recorder == &thread_tape()) thread_tape().current()->keep(std::move(function));
   return outputs;
 }
 

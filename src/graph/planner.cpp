@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/log_format.h"
 #include "graph/passes.h"
+#include "graph/plan_diagram.h"
 #include "graph/plan_text.h"
 #include "graph/program.h"
 #include "graph/signature.h"
@@ -270,6 +271,20 @@ std::span<Tensor> Planner::call(FunctionRef<void(std::vector<Tensor>&)> body) {
     s.trace(e, body);
   }
   return s.results;
+}
+
+Diagram Planner::diagram() const {
+  const State::Entry* latest = nullptr;
+  std::string reason;
+  for (const auto& e : state_->entries) {
+    if (e->program && (!latest || e->used > latest->used)) latest = e.get();
+    if (!e->program) reason = e->reason;
+  }
+  if (!latest) {
+    fail_invalid("plan: there is no plan to draw{}; call the function a few times first",
+                 reason.empty() ? "" : "; " + reason);
+  }
+  return diagram_of(latest->program->graph());
 }
 
 PlanCounts Planner::counts() const { return state_->counts; }

@@ -2,11 +2,10 @@
 #include <map>
 #include <set>
 
-#include <thalweg/graph/autograd.h>
 #include <thalweg/nn/summary.h>
-#include <thalweg/ops/call.h>
 
 #include "nn/op_cost.h"
+#include "nn/recorder_scope.h"
 #include "nn/visit.h"
 
 namespace thalweg::nn {
@@ -111,18 +110,6 @@ class Observer final : public Recorder {
   std::vector<Parameter> counted_;
   std::map<const TensorImpl*, std::set<int>> sources_;
   std::vector<IntrusivePtr<TensorImpl>> held_;
-};
-
-// Installs a recorder for a scope.
-class RecorderScope {
- public:
-  explicit RecorderScope(Recorder& recorder) { thread_mode().recorder = &recorder; }
-  ~RecorderScope() { thread_mode().recorder = nullptr; }
-  RecorderScope(const RecorderScope&) = delete;
-  RecorderScope& operator=(const RecorderScope&) = delete;
-
- private:
-  Pause pause_;
 };
 
 }  // namespace

@@ -4,59 +4,9 @@
 #include <cctype>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "base/fail.h"
 
 namespace thalweg::train {
-namespace {
-
-// The JSON library replaces what is not UTF-8 when it writes a string.
-std::string repaired_utf8(std::string_view text) {
-  using nlohmann::json;
-  const std::string written = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-  return json::parse(written).get<std::string>();
-}
-
-}  // namespace
-
-std::string escape(std::string_view text) {
-  std::string out;
-  for (const char c : repaired_utf8(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default: {
-        const auto byte = static_cast<unsigned char>(c);
-        if ((byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\t') out += c;
-      }
-    }
-  }
-  return out;
-}
-
-std::string slug(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x80 && std::isalnum(byte) ? static_cast<char>(std::tolower(byte)) : '-';
-  }
-  return out;
-}
-
 std::string label(std::string_view name) {
   std::string text(name);
   std::replace(text.begin(), text.end(), '_', ' ');

@@ -8,14 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/markup.h"
+
 namespace thalweg::train {
-
-/// Text that is safe between tags and in quoted attributes. Bytes that are not UTF-8 become U+FFFD;
-/// control characters, which HTML forbids, are dropped.
-std::string escape(std::string_view text);
-
-/// A name as part of an element's id: lower case, everything but [a-z0-9] as '-'.
-std::string slug(std::string_view name);
 
 /// "test_accuracy" as "Test accuracy", escaped.
 std::string label(std::string_view name);

@@ -64,12 +64,12 @@ Json worst_json(const std::vector<ReportImage>& images) {
   return json;
 }
 
-Json net_json(const ReportNet& net) {
+Json net_json(const Diagram& net) {
   Json json{{"nodes", Json::array()}, {"edges", Json::array()}};
-  for (const ReportNode& node : net.nodes)
+  for (const DiagramNode& node : net.nodes)
     json["nodes"].push_back(
         {{"id", node.id}, {"label", node.label}, {"kind", node.kind}, {"detail", node.detail}});
-  for (const ReportEdge& edge : net.edges)
+  for (const DiagramEdge& edge : net.edges)
     json["edges"].push_back({{"from", edge.from}, {"to", edge.to}, {"label", edge.label}});
   return json;
 }

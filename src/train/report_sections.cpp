@@ -7,9 +7,9 @@
 
 #include <thalweg/base/text.h>
 
+#include "graph/diagram_layout.h"
 #include "train/png.h"
 #include "train/report_html.h"
-#include "train/report_net.h"
 
 namespace thalweg::train {
 namespace {
@@ -131,13 +131,13 @@ std::string worst_html(const std::vector<ReportImage>& images) {
          html + "</div>\n";
 }
 
-std::string net_html(const ReportNet& net) {
+std::string net_html(const Diagram& net) {
   if (net.nodes.empty()) return {};
-  const double width = layout_net(net).width;
+  const double width = layout_diagram(net).width;
   return fmt::format(
       "<div class=\"scroll diagram{}\" tabindex=\"0\" role=\"region\" "
       "aria-label=\"Net\">\n{}</div>\n",
-      width <= kSideBySide ? "" : " wide", draw_net(net));
+      width <= kSideBySide ? "" : " wide", draw_diagram(net));
 }
 
 std::string settings_html(const std::vector<ReportSetting>& settings) {

@@ -24,7 +24,7 @@ std::string confusion_html(const ReportConfusion& confusion);
 /// The images with true and predicted label. Throws Error invalid if pixels do not fill an image.
 std::string worst_html(const std::vector<ReportImage>& images);
 
-std::string net_html(const ReportNet& net);
+std::string net_html(const Diagram& net);
 std::string settings_html(const std::vector<ReportSetting>& settings);
 std::string phases_html(const std::vector<ReportPhase>& phases, double seconds);
 

@@ -41,6 +41,7 @@ class PlannedStep::State {
     return {std::move(loss), std::move(output), trainer_.skipped() == skipped};
   }
   std::string explain() const { return planned_.explain(); }
+  Diagram diagram() const { return planned_.diagram(); }
 
  private:
   using Function = std::function<std::array<Tensor, 2>(const std::vector<Tensor>&, int64_t)>;
@@ -58,5 +59,7 @@ PlannedStep::PlannedStep(nn::Module& net, LossFunction loss, Trainer& trainer)
 StepOutcome PlannedStep::operator()(const data::Batch& batch) const { return state_->run(batch); }
 
 std::string PlannedStep::explain() const { return state_->explain(); }
+
+Diagram PlannedStep::diagram() const { return state_->diagram(); }
 
 }  // namespace thalweg::train

@@ -3,11 +3,13 @@
 import json
 import math
 import os
+import shutil
 import struct
 import subprocess
 import sys
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
 from program import ENVIRONMENT, SMALL, ProgramTest
 
@@ -18,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class Usage(ProgramTest):
     def test_help_names_commands_and_exit_codes(self):
         text = self.succeed("--help")
-        for command in ("train", "eval", "predict", "inspect", "convert", "summary", "bench", "doctor", "completion"):
+        for command in ("train", "eval", "predict", "inspect", "convert", "summary", "plot", "bench", "doctor", "completion"):
             self.assertIn(f"\n  {command} ", text)
         self.assertIn("130  stopped by Ctrl-C", text)
 
@@ -87,6 +89,27 @@ class Recipes(ProgramTest):
         self.assertRegex(text, r"8 calls: [1-9] replayed, \d traced, 0 eager; 1 plans made")
         self.assertRegex(text, r"temporaries in \d+ bytes, 1\.\d+ times the \d+ that live at once")
         self.assertRegex(text, r"linear\(argument0 f32 .* blocked; passed over: onednn")
+
+    def test_plot_draws_the_net_and_the_plan_of_a_step(self):
+        dot = self.succeed("plot", "fashion-mnist-lenet", "--set", "data.set=drawn_digits")
+        self.assertTrue(dot.startswith("digraph net {"))
+        self.assertIn('"input" -> "0" [label="1 x 28 x 28"]', dot)
+        self.assertNotIn("weight", dot)
+        self.succeed("plot", "spirals-mlp", "--plan", "-o", "plan.svg")
+        svg = ElementTree.parse(self.path("plan.svg")).getroot()
+        self.assertEqual(svg.tag, "{http://www.w3.org/2000/svg}svg")
+        titles = [e.text for e in svg.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertTrue(any(t.startswith("linear (dense)") for t in titles), titles)
+        self.assertTrue(any(t.startswith("argument 0 (input)") for t in titles), titles)
+
+    def test_plot_writes_what_graphviz_reads(self):
+        if not shutil.which("dot"):
+            self.skipTest("there is no dot program")
+        self.succeed("plot", "spirals-mlp", "--plan", "-o", "plan.dot")
+        subprocess.run(["dot", "-Tplain", self.path("plan.dot")], check=True, capture_output=True)
+
+    def test_plot_refuses_a_format_that_it_does_not_have(self):
+        self.expect_error(2, "dot", "plot", "spirals-mlp", "--format", "pdf")
 
     def test_the_reference_page_is_what_the_program_knows(self):
         self.assertEqual((ROOT / "docs/recipe.md").read_text(encoding="utf-8"), self.succeed("train", "--keys"))

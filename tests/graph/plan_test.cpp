@@ -573,5 +573,21 @@ TEST(Plan, APlannedFunctionInsideAnotherIsPartOfIt) {
   EXPECT_EQ(outer.counts().replayed, 4);
 }
 
+TEST(Plan, IsDrawnAsItsRecords) {
+  const Tensor w = Tensor::ones({3, 2});
+  auto f = plan([&](const Tensor& x) { return sum(tanh(matmul(x, w)), {0}); });
+  const auto draw = [&] { return f.diagram(); };
+  EXPECT_THROW(draw(), Error);
+  for (int i = 0; i < 4; ++i) f(Tensor::full({5, 3}, i));
+  const Diagram d = draw();
+  std::string labels, edges;
+  for (const DiagramNode& node : d.nodes) labels += node.label + ";";
+  for (const DiagramEdge& edge : d.edges) edges += edge.label + ";";
+  EXPECT_EQ(labels, "argument 0;matmul;tanh;sum;result 0;");
+  EXPECT_EQ(edges, "5 x 3;5 x 2;5 x 2;2;");
+  EXPECT_EQ(d.nodes[1].kind, "dense");
+  EXPECT_EQ(d.nodes[2].kind, "activation");
+}
+
 }  // namespace
 }  // namespace thalweg

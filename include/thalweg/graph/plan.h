@@ -47,6 +47,7 @@
 #include <vector>
 
 #include <thalweg/base/function_ref.h>
+#include <thalweg/graph/diagram.h>
 #include <thalweg/tensor/tensor.h>
 
 namespace thalweg {
@@ -103,6 +104,7 @@ class THALWEG_API Planner {
   std::span<Tensor> call(FunctionRef<void(std::vector<Tensor>&)> body);
 
   std::string explain() const;
+  Diagram diagram() const;
   PlanCounts counts() const;
 
  private:
@@ -208,6 +210,9 @@ class Planned {
 
   /// What was planned for each signature, kernel by kernel, and what runs eagerly and why.
   std::string explain() const { return planner_->explain(); }
+  /// The records of the plan that was used last; see to_dot() and to_svg(). Throws Error{invalid}
+  /// if nothing is planned yet, with the reason.
+  Diagram diagram() const { return planner_->diagram(); }
   PlanCounts counts() const { return planner_->counts(); }
 
  private:

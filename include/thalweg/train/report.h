@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <thalweg/base/export.h>
+#include <thalweg/graph/diagram.h>
 #include <thalweg/train/figures.h>
 #include <thalweg/train/run_folder.h>
 
@@ -47,25 +48,6 @@ struct ReportImage {
   double truth_probability = 0;  ///< that it gave to `truth`
 };
 
-/// A layer in the net's diagram.
-struct ReportNode {
-  std::string id = {};      ///< any unique text, e.g. "mlp.0"
-  std::string label = {};   ///< e.g. "Dense 784 -> 64"
-  std::string kind = {};    ///< gives the colour: "input", "dense", "conv", "pool", "norm" ...
-  std::string detail = {};  ///< small print, e.g. "50,240 parameters"
-};
-
-/// What flows from one layer into another.
-struct ReportEdge {
-  std::string from = {}, to = {};  ///< ids of nodes
-  std::string label = {};          ///< e.g. the shape, "64 x 784"
-};
-
-struct ReportNet {
-  std::vector<ReportNode> nodes = {};
-  std::vector<ReportEdge> edges = {};  ///< without cycles
-};
-
 struct ReportSetting {
   std::string key = {};    ///< e.g. "optimizer.learning_rate"
   std::string value = {};  ///< e.g. "0.1"
@@ -98,7 +80,7 @@ struct ReportData {
   std::vector<ReportEpoch> epochs = {};
   ReportConfusion confusion = {};
   std::vector<ReportImage> worst = {};  ///< the worst first
-  ReportNet net = {};
+  Diagram net = {};
   std::vector<ReportSetting> settings = {};
   std::vector<ReportPhase> phases = {};
 };
@@ -118,8 +100,5 @@ THALWEG_API std::string render_report(const ReportData& data);
 /// Writes render_report(data) to the file `path`, which is replaced as a whole or not at all.
 /// Throws Error io if that fails.
 THALWEG_API void write_report(const std::string& path, const ReportData& data);
-
-/// The net in Graphviz's DOT language, for those who want another picture of it.
-THALWEG_API std::string net_to_dot(const ReportNet& net);
 
 }  // namespace thalweg::train

@@ -54,6 +54,8 @@ class THALWEG_API PlannedStep {
   StepOutcome operator()(const data::Batch& batch) const;
   /// See Planned::explain.
   std::string explain() const;
+  /// See Planned::diagram.
+  Diagram diagram() const;
 
  private:
   class State;

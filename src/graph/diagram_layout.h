@@ -8,29 +8,29 @@
 #include <string>
 #include <vector>
 
-#include <thalweg/train/report.h>
+#include <thalweg/graph/diagram.h>
 
-namespace thalweg::train {
+namespace thalweg {
 
-struct NetPoint {
+struct DiagramPoint {
   double x = 0, y = 0;
 };
 
-struct NetBox {
+struct DiagramBox {
   double x = 0, y = 0;  // upper left corner, in pixels
 };
 
 /// The path of an edge: it leaves the bottom of its first box, and alternates between rows and the
 /// gaps between rows. Even points begin a gap, odd points end it.
-struct NetRoute {
-  std::vector<NetPoint> points;
+struct DiagramRoute {
+  std::vector<DiagramPoint> points;
 };
 
-struct NetLayout {
+struct DiagramLayout {
   double width = 0, height = 0;
   double box_width = 0, box_height = 0;  // of every box
-  std::vector<NetBox> boxes;             // by node
-  std::vector<NetRoute> routes;          // by edge
+  std::vector<DiagramBox> boxes;         // by node
+  std::vector<DiagramRoute> routes;      // by edge
 };
 
 /// Pixels that a text takes in a box, from its length: letters of 14 and 12 pixels are about 7.8
@@ -39,13 +39,13 @@ inline double label_width(size_t letters) { return 7.8 * static_cast<double>(let
 inline double detail_width(size_t letters) { return 6.7 * static_cast<double>(letters); }
 
 /// What a box needs beside its texts: the mark, margins, and a gap between two texts.
-inline double box_padding(const ReportNode& node) { return node.detail.empty() ? 36 : 52; }
+inline double box_padding(const DiagramNode& node) { return node.detail.empty() ? 36 : 52; }
 
 /// Throws Error invalid if an id occurs twice, an edge names an unknown node, or the edges form a
 /// cycle.
-NetLayout layout_net(const ReportNet& net);
+DiagramLayout layout_diagram(const Diagram& net);
 
 /// The diagram as an <svg> element whose colours are the page's.
-std::string draw_net(const ReportNet& net);
+std::string draw_diagram(const Diagram& net);
 
-}  // namespace thalweg::train
+}  // namespace thalweg

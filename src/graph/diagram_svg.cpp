@@ -5,11 +5,25 @@
 
 #include <fmt/format.h>
 
-#include "train/report_html.h"
-#include "train/report_net.h"
+#include "base/markup.h"
+#include "graph/diagram_colours.h"
+#include "graph/diagram_layout.h"
 
-namespace thalweg::train {
+namespace thalweg {
 namespace {
+
+// For a file of its own; a page has a style sheet.
+constexpr const char* kStyle = R"(<style>
+.net { background: #fff; font-family: Helvetica, Arial, sans-serif; }
+.net rect { fill: #fbfaf8; stroke: #c9c4bb; }
+.net .mark { stroke: none; }
+.net text { fill: #22262b; font-size: 14px; }
+.net .detail { fill: #5b6570; font-size: 12px; text-anchor: end; }
+.net .shape { fill: #5b6570; stroke: #fff; stroke-width: 4; paint-order: stroke; font-size: 12px; }
+.net .edge { fill: none; stroke: #5b6570; stroke-width: 1.25; }
+.net .head { fill: #5b6570; }
+</style>
+)";
 
 // The text, or what fits of it and dots. The title of the box has all.
 std::string shortened(const std::string& text, size_t letters) {
@@ -20,34 +34,35 @@ std::string shortened(const std::string& text, size_t letters) {
 
 // Letters of the label and of the detail that fit into a box; the label may take half of it, or
 // more if the detail leaves more. The half pixel is for rounding.
-std::pair<size_t, size_t> fitting_letters(const ReportNode& node, double box_width) {
+std::pair<size_t, size_t> fitting_letters(const DiagramNode& node, double box_width) {
   const double room = box_width - box_padding(node) + 0.5;
   const double for_label = std::max(room / 2, room - detail_width(node.detail.size()));
   const auto label = std::min(node.label.size(), static_cast<size_t>(for_label / label_width(1)));
   return {label, static_cast<size_t>((room - label_width(label)) / detail_width(1))};
 }
 
-std::string draw_box(const ReportNode& node, const NetBox& box, const NetLayout& layout) {
+std::string draw_box(const DiagramNode& node, const DiagramBox& box, const DiagramLayout& layout) {
   const double middle = box.y + layout.box_height / 2 + 5;
   const auto [label, detail] = fitting_letters(node, layout.box_width);
   return fmt::format(
       "<g class=\"node kind-{}\"><title>{} ({}) {}</title>"
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\"/>"
-      "<rect class=\"mark\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"5\" height=\"{:.1f}\" rx=\"2.5\"/>"
+      "<rect class=\"mark\" style=\"fill:{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"5\" "
+      "height=\"{:.1f}\" rx=\"2.5\"/>"
       "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>"
       "<text class=\"detail\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n",
       slug(node.kind), escape(node.label), escape(node.kind), escape(node.detail), box.x, box.y,
-      layout.box_width, layout.box_height, box.x + 6, box.y + 7, layout.box_height - 14, box.x + 20,
-      middle, shortened(node.label, label), box.x + layout.box_width - 12, middle,
-      shortened(node.detail, detail));
+      layout.box_width, layout.box_height, kind_colours(node.kind).mark, box.x + 6, box.y + 7,
+      layout.box_height - 14, box.x + 20, middle, shortened(node.label, label),
+      box.x + layout.box_width - 12, middle, shortened(node.detail, detail));
 }
 
 // Straight through rows, a curve in the gaps; the arrow's head takes the last pixels.
-std::string draw_route(const NetRoute& route) {
+std::string draw_route(const DiagramRoute& route) {
   std::string path;
   for (size_t i = 0; i + 1 < route.points.size(); i += 2) {
-    const NetPoint& from = route.points[i];
-    NetPoint to = route.points[i + 1];
+    const DiagramPoint& from = route.points[i];
+    DiagramPoint to = route.points[i + 1];
     if (i + 2 == route.points.size()) to.y -= 5;
     const double bend = (from.y + to.y) / 2;
     path += fmt::format("{}{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}",
@@ -57,19 +72,19 @@ std::string draw_route(const NetRoute& route) {
 }
 
 // Beside an edge's start, where it has not met another yet.
-NetPoint label_place(const NetRoute& route) {
+DiagramPoint label_place(const DiagramRoute& route) {
   const bool straight = route.points[0].x == route.points[1].x;
   return {route.points[0].x + 9, route.points[0].y + (straight ? 22 : 14)};
 }
 
-std::string draw_edge_label(const std::string& text, const NetRoute& route) {
-  const NetPoint at = label_place(route);
+std::string draw_edge_label(const std::string& text, const DiagramRoute& route) {
+  const DiagramPoint at = label_place(route);
   return fmt::format("<text class=\"shape\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", at.x, at.y,
                      escape(text));
 }
 
 // Labels may need more room than the boxes.
-double needed_width(const ReportNet& net, const NetLayout& layout) {
+double needed_width(const Diagram& net, const DiagramLayout& layout) {
   double width = layout.width;
   for (size_t i = 0; i < net.edges.size(); ++i) {
     const double length = detail_width(net.edges[i].label.size());
@@ -78,19 +93,10 @@ double needed_width(const ReportNet& net, const NetLayout& layout) {
   return width;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out + '"';
-}
-
 }  // namespace
 
-std::string draw_net(const ReportNet& net) {
-  const NetLayout layout = layout_net(net);
+std::string draw_diagram(const Diagram& net) {
+  const DiagramLayout layout = layout_diagram(net);
   const double width = needed_width(net, layout);
   std::string svg = fmt::format(
       "<svg id=\"net-diagram\" class=\"net\" role=\"img\" aria-label=\"Diagram of the net: {} "
@@ -100,29 +106,25 @@ std::string draw_net(const ReportNet& net) {
       "markerHeight=\"7\" orient=\"auto\"><path class=\"head\" d=\"M0 0 8 4 0 "
       "8z\"/></marker></defs>\n",
       net.nodes.size(), net.edges.size(), width, layout.height, width, layout.height);
-  for (const NetRoute& route : layout.routes) svg += draw_route(route);
+  for (const DiagramRoute& route : layout.routes) svg += draw_route(route);
   for (size_t i = 0; i < net.nodes.size(); ++i)
     svg += draw_box(net.nodes[i], layout.boxes[i], layout);
   // One value may flow to several layers: its shape is written once.
   std::set<std::pair<std::string, std::string>> written;
   for (size_t i = 0; i < net.edges.size(); ++i) {
-    const ReportEdge& edge = net.edges[i];
+    const DiagramEdge& edge = net.edges[i];
     if (!edge.label.empty() && written.emplace(edge.from, edge.label).second)
       svg += draw_edge_label(edge.label, layout.routes[i]);
   }
   return svg + "</svg>\n";
 }
 
-std::string net_to_dot(const ReportNet& net) {
-  std::string dot = "digraph net {\n  node [shape=box, style=rounded];\n";
-  for (const ReportNode& node : net.nodes) {
-    const std::string text = node.detail.empty() ? node.label : node.label + "  " + node.detail;
-    dot += fmt::format("  {} [label={}];\n", quoted(node.id), quoted(text));
-  }
-  for (const ReportEdge& edge : net.edges)
-    dot += fmt::format("  {} -> {} [label={}];\n", quoted(edge.from), quoted(edge.to),
-                       quoted(edge.label));
-  return dot + "}\n";
+std::string to_svg(const Diagram& diagram) {
+  std::string svg = draw_diagram(diagram);
+  const size_t head = svg.find(">\n") + 2;
+  svg.insert(head, kStyle);
+  svg.insert(svg.find(" id="), " xmlns=\"http://www.w3.org/2000/svg\"");
+  return svg;
 }
 
-}  // namespace thalweg::train
+}  // namespace thalweg

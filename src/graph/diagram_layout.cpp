@@ -1,4 +1,4 @@
-#include "train/report_net.h"
+#include "graph/diagram_layout.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 
-namespace thalweg::train {
+namespace thalweg {
 namespace {
 
 constexpr double kRowGap = 36;
@@ -28,24 +28,24 @@ struct Slot {
   std::vector<size_t> above, below;
 };
 
-std::vector<Link> resolve_edges(const ReportNet& net) {
+std::vector<Link> resolve_edges(const Diagram& net) {
   std::unordered_map<std::string_view, size_t> ids;
   for (size_t i = 0; i < net.nodes.size(); ++i)
     if (!ids.emplace(net.nodes[i].id, i).second)
-      fail_invalid("write_report: two nodes of the net have the id '{}'", net.nodes[i].id);
+      fail_invalid("diagram: two nodes of the net have the id '{}'", net.nodes[i].id);
   const auto find = [&](const std::string& id) {
     const auto found = ids.find(id);
     if (found == ids.end())
-      fail_invalid("write_report: an edge of the net names '{}'; it has no node of that id", id);
+      fail_invalid("diagram: an edge of the net names '{}'; it has no node of that id", id);
     return found->second;
   };
   std::vector<Link> links;
-  for (const ReportEdge& edge : net.edges) links.push_back({find(edge.from), find(edge.to)});
+  for (const DiagramEdge& edge : net.edges) links.push_back({find(edge.from), find(edge.to)});
   return links;
 }
 
 // The length of the longest path to each node (Kahn's algorithm).
-std::vector<size_t> longest_paths(const ReportNet& net, const std::vector<Link>& links) {
+std::vector<size_t> longest_paths(const Diagram& net, const std::vector<Link>& links) {
   const size_t count = net.nodes.size();
   std::vector<size_t> depth(count, 0), waiting(count, 0), ready;
   std::vector<std::vector<size_t>> next(count);
@@ -64,7 +64,7 @@ std::vector<size_t> longest_paths(const ReportNet& net, const std::vector<Link>&
   }
   if (ready.size() < count) {
     const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](size_t n) { return n > 0; });
-    fail_invalid("write_report: the edges of the net form a cycle; through or before '{}'",
+    fail_invalid("diagram: the edges of the net form a cycle; through or before '{}'",
                  net.nodes[static_cast<size_t>(stuck - waiting.begin())].id);
   }
   return depth;
@@ -85,7 +85,7 @@ void lower_sources(std::vector<size_t>& depth, const std::vector<Link>& links) {
 
 class Layout {
  public:
-  explicit Layout(const ReportNet& net) : links_(resolve_edges(net)) {
+  explicit Layout(const Diagram& net) : links_(resolve_edges(net)) {
     std::vector<size_t> depth = longest_paths(net, links_);
     lower_sources(depth, links_);
     for (size_t row : depth) add_slot(row, false);
@@ -95,8 +95,9 @@ class Layout {
     place();
   }
 
-  NetLayout result(size_t nodes) const {
-    NetLayout layout{.box_width = box_width_, .box_height = kBoxHeight, .boxes = {}, .routes = {}};
+  DiagramLayout result(size_t nodes) const {
+    DiagramLayout layout{
+        .box_width = box_width_, .box_height = kBoxHeight, .boxes = {}, .routes = {}};
     double left = 0, right = 0;
     for (const Slot& slot : slots_) {
       left = std::min(left, slot.x - width(slot) / 2);
@@ -116,9 +117,9 @@ class Layout {
     return kMargin + static_cast<double>(row) * (kBoxHeight + kRowGap);
   }
 
-  static double widest_box(const ReportNet& net) {
+  static double widest_box(const Diagram& net) {
     double widest = 160;
-    for (const ReportNode& node : net.nodes) {
+    for (const DiagramNode& node : net.nodes) {
       widest = std::max(widest, label_width(node.label.size()) + detail_width(node.detail.size()) +
                                     box_padding(node));
     }
@@ -210,8 +211,8 @@ class Layout {
       for (size_t k = 0; k < pool.count; ++k, ++i) slots_[row[i]].x = pool.mean() + offset[i];
   }
 
-  NetRoute route(const std::vector<size_t>& chain, double shift) const {
-    NetRoute route;
+  DiagramRoute route(const std::vector<size_t>& chain, double shift) const {
+    DiagramRoute route;
     for (size_t i = 0; i < chain.size(); ++i) {
       const Slot& slot = slots_[chain[i]];
       if (i > 0) route.points.push_back({slot.x + shift, row_top(slot.row)});
@@ -230,6 +231,6 @@ class Layout {
 
 }  // namespace
 
-NetLayout layout_net(const ReportNet& net) { return Layout(net).result(net.nodes.size()); }
+DiagramLayout layout_diagram(const Diagram& net) { return Layout(net).result(net.nodes.size()); }
 
-}  // namespace thalweg::train
+}  // namespace thalweg
