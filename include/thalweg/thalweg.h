@@ -45,6 +45,7 @@
 #include <thalweg/nn/recurrent.h>
 #include <thalweg/nn/sequential.h>
 #include <thalweg/nn/summary.h>
+#include <thalweg/ops/attention.h>
 #include <thalweg/ops/conv.h>
 #include <thalweg/ops/index.h>
 #include <thalweg/ops/linear.h>

@@ -8,6 +8,7 @@ void register_cpu_kernels() {
   register_onednn_kernels();
 #endif
   register_gemm_kernels();
+  register_attention_kernels();
   register_conv_kernels();
   register_index_kernels();
   register_simd_kernels();

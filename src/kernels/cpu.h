@@ -11,6 +11,8 @@ void register_gray_conv_kernels();
 void register_onednn_kernels();
 /// matmul and linear.
 void register_gemm_kernels();
+/// attention and its gradient.
+void register_attention_kernels();
 /// The convolution family.
 void register_conv_kernels();
 /// What picks and adds elements at positions.

@@ -28,6 +28,8 @@ std::span<const Op* const> layer_norm_rows();
 std::span<const Op* const> group_norm_rows();
 std::span<const Op* const> linear_rows();
 std::span<const Op* const> recurrent_rows();
+std::span<const Op* const> attention_rows();
+std::span<const Op* const> rope_rows();
 std::span<const Op* const> transfer_rows();
 std::span<const Op* const> conv_rows();
 std::span<const Op* const> pool_rows();
@@ -59,6 +61,8 @@ inline constexpr RowSpan kFamilies[] = {
     group_norm_rows,
     linear_rows,
     recurrent_rows,
+    attention_rows,
+    rope_rows,
     transfer_rows,
     conv_rows,
     pool_rows,
