@@ -24,6 +24,8 @@ constexpr Workload kWorkloads[] = {
     {"source", "the same from a minibatch source, against a bare gather", run_source},
     {"lenet", "a training step of LeNet on 64 images", run_lenet},
     {"lenet_plan", "the same as a plan", run_lenet_plan},
+    {"lstm", "a training step of an LSTM tagger on 32 sequences of 20", run_lstm},
+    {"lstm_plan", "the same as a plan", run_lstm_plan},
     {"mlp", "an epoch of a 784-64-64-10 net on Fashion-MNIST, batch 64", run_mlp},
     {"mlp_plan", "the same as a plan", run_mlp_plan},
 };

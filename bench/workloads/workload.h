@@ -61,6 +61,8 @@ std::vector<Line> run_mlp();
 std::vector<Line> run_mlp_plan();
 std::vector<Line> run_lenet();
 std::vector<Line> run_lenet_plan();
+std::vector<Line> run_lstm();
+std::vector<Line> run_lstm_plan();
 std::vector<Line> run_loader();
 std::vector<Line> run_source();
 
