@@ -10,6 +10,7 @@ void register_cpu_kernels() {
   register_gemm_kernels();
   register_attention_kernels();
   register_conv_kernels();
+  register_recurrent_kernels();
   register_index_kernels();
   register_simd_kernels();
 }

@@ -15,6 +15,8 @@ void register_gemm_kernels();
 void register_attention_kernels();
 /// The convolution family.
 void register_conv_kernels();
+/// Recurrent layers.
+void register_recurrent_kernels();
 /// What picks and adds elements at positions.
 void register_index_kernels();
 /// Point-wise ops, reductions and others whose loops are our own SIMD.

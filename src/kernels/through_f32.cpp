@@ -62,6 +62,10 @@ ThroughF32::ThroughF32(const KernelContext& ctx) : ctx_(ctx) {
   THALWEG_ASSERT(ctx.inputs() + ctx.outputs() <= kMost);
   for (size_t i = 0; i < ctx.inputs(); ++i) {
     if (!ctx.has(i)) continue;
+    if (!is_half(ctx.in(i).meta.dtype)) {
+      inputs_[i] = &ctx.in(i);
+      continue;
+    }
     kept_[n_kept_] = as_f32(ctx.in(i));
     inputs_[i] = kept_[n_kept_++].get();
   }

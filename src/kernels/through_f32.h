@@ -6,8 +6,8 @@
 
 namespace thalweg {
 
-/// A call on halves as one on f32: copies of the inputs, and outputs that are rounded in the end.
-/// For kernels that have no halves of their own; their sums are f32 throughout.
+/// A call on halves as one on f32: copies of those inputs that are halves, and outputs that are
+/// rounded in the end. For kernels that have no halves of their own; their sums are f32 throughout.
 class ThroughF32 {
  public:
   explicit ThroughF32(const KernelContext& ctx);
@@ -16,7 +16,7 @@ class ThroughF32 {
   void finish() const;
 
  private:
-  static constexpr size_t kMost = 4;
+  static constexpr size_t kMost = 20;
 
   const KernelContext& ctx_;
   std::array<IntrusivePtr<TensorImpl>, kMost> kept_;

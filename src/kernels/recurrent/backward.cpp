@@ -1,0 +1,187 @@
+// Back through time: the cell's functions for whole sequences, then the product of the gates'
+// gradients with the weight, which gives the gradient of the state before. The weight's gradient is
+// one product over all times in the end.
+
+#include <algorithm>
+
+#include <thalweg/base/threads.h>
+
+#include "kernels/gemm/micro_kernel.h"
+#include "kernels/gemm/pack.h"
+#include "kernels/gemm/product.h"
+#include "kernels/recurrent/arrays.h"
+#include "kernels/recurrent/layer.h"
+#include "ops/recurrent.h"
+
+namespace thalweg::sequence {
+namespace {
+
+using In = RecurrentVjpIn;
+using Out = RecurrentVjpOut;
+
+// Columns of a product.
+constexpr int64_t kPanel = 64;
+
+template <typename T>
+class Backward {
+ public:
+  Backward(const KernelContext& ctx, const CellFns<T>& cell)
+      : ctx_(ctx),
+        cell_(cell.backward),
+        attrs_(ctx.attrs<RecurrentAttrs>()),
+        has_cells_(attrs_.cell == RecurrentCell::lstm),
+        batch_(ctx.in(In::y).meta.shape[0]),
+        steps_(ctx.in(In::y).meta.shape[1]),
+        units_(ctx.in(In::y).meta.shape[2]),
+        wide_(gate_count(attrs_.cell) * units_),
+        h0_(ctx, In::h0),
+        c0_(ctx, In::c0),
+        y_(ctx, In::y),
+        activations_(ctx, In::activations),
+        cells_(ctx, In::cells),
+        grad_y_(ctx, In::grad_y),
+        dx_(rows_of<T>(ctx.out(Out::gates))),
+        lengths_(sequence_lengths(ctx, In::lengths, batch_, steps_)),
+        before_(batch_ * steps_ * units_),
+        apart_(attrs_.cell == RecurrentCell::gru ? batch_ * steps_ * wide_ : 0),
+        packed_(wide_ * units_),
+        zeros_(units_, T(0)),
+        dh_(ctx.out(Out::h0).as<T>()),
+        dc_(ctx.out(Out::c0).as<T>()) {
+    // In the order of dx's rows, which lie without gaps.
+    states_ = {before_.data(), dx_.batch / wide_ * units_, dx_.time / wide_ * units_};
+    dproduct_ = dx_;
+    if (apart_.size()) dproduct_.data = apart_.data();
+    pack_weight(ctx.in(In::weight));
+    gather_states();
+    set_last(In::grad_h, dh_);
+    if (has_cells_) set_last(In::grad_c, dc_);
+  }
+
+  void run() {
+    for (int64_t s = steps_; s-- > 0;) {
+      const int64_t t = attrs_.reverse ? steps_ - 1 - s : s;
+      step_cells(t);
+      step_products(t);
+    }
+    gemm::multiply(gemm::Product<T>{.m = wide_,
+                                    .n = units_,
+                                    .k = batch_ * steps_,
+                                    .a = {dproduct_.data, 1, wide_},
+                                    .b = {before_.data(), units_, 1},
+                                    .c = ctx_.out(Out::weight).template as<T>(),
+                                    .c_row = units_});
+    if (ctx_.has(In::bias)) sum_bias();
+  }
+
+ private:
+  static int64_t panels(int64_t n) { return (n + kPanel - 1) / kPanel; }
+
+  void pack_weight(const TensorImpl& weight) {
+    const int64_t row = weight.meta.strides[0], column = weight.meta.strides[1];
+    for (int64_t j = 0; j < units_; j += kPanel) {
+      const int64_t n = std::min(kPanel, units_ - j);
+      gemm::pack(gemm::Matrix<T>{weight.as<T>() + j * column, row, column}, wide_, n,
+                 packed_.data() + wide_ * j, n);
+    }
+  }
+
+  void set_last(size_t i, T* state) const {
+    const InputRows<T> given(ctx_, i);
+    for (int64_t b = 0; b < batch_; ++b) {
+      T* to = state + b * units_;
+      given ? std::copy_n(given.at(b), units_, to) : std::fill_n(to, units_, T(0));
+    }
+  }
+
+  // The row of time t's state before, among those of `states` or the first ones.
+  const T* before(const InputRows<T>& states, const InputRows<T>& first, int64_t b,
+                  int64_t t) const {
+    const int64_t from = attrs_.reverse ? t + 1 : t - 1;
+    if (from >= 0 && from < lengths_[b]) return states.at(b, from);
+    return first ? first.at(b) : zeros_.data();
+  }
+
+  void gather_states() const {
+    parallel_tiles(batch_, 0.3 * static_cast<double>(steps_ * units_), [&](int64_t b) {
+      for (int64_t t = 0; t < steps_; ++t) {
+        const T* from = lengths_.goes_on(b, t) ? before(y_, h0_, b, t) : zeros_.data();
+        std::copy_n(from, units_, states_.at(b, t));
+      }
+    });
+  }
+
+  void step_cells(int64_t t) const {
+    parallel_tiles(batch_, kUnitNs * static_cast<double>(wide_), [&](int64_t b) {
+      if (!lengths_.goes_on(b, t)) {
+        std::fill_n(dx_.at(b, t), wide_, T(0));
+        if (apart_.size()) std::fill_n(dproduct_.at(b, t), wide_, T(0));
+        return;
+      }
+      cell_({.units = units_,
+             .stride = units_,
+             .grad_y = grad_y_ ? grad_y_.at(b, t) : nullptr,
+             .activations = activations_.at(b, t),
+             .y = y_.at(b, t),
+             .h_before = states_.at(b, t),
+             .cells = cells_.at(b, t),
+             .c_before = has_cells_ ? before(cells_, c0_, b, t) : nullptr,
+             .dh = dh_ + b * units_,
+             .dc = has_cells_ ? dc_ + b * units_ : nullptr,
+             .dx = dx_.at(b, t),
+             .dproduct = dproduct_.at(b, t)});
+    });
+  }
+
+  void step_products(int64_t t) const {
+    const int64_t groups = (batch_ + kGroup - 1) / kGroup, columns = panels(units_);
+    const double work = 2.0 * static_cast<double>(std::min(batch_, kGroup) * kPanel * wide_);
+    parallel_tiles(groups * columns, work / kFlopsPerNs, [&](int64_t tile) {
+      const int64_t begin = tile / columns * kGroup, end = std::min(batch_, begin + kGroup);
+      const int64_t j = tile % columns * kPanel, n = std::min(kPanel, units_ - j);
+      if (!lengths_.any_goes_on(begin, end, t)) return;
+      const gemm::MicroKernel<T> multiply({.m = static_cast<int32_t>(end - begin),
+                                           .n = static_cast<int32_t>(n),
+                                           .k = static_cast<int32_t>(wide_),
+                                           .lda = static_cast<int32_t>(dproduct_.batch),
+                                           .ldb = static_cast<int32_t>(n),
+                                           .ldc = static_cast<int32_t>(units_),
+                                           .a_transposed = false,
+                                           .adds = true});
+      multiply(dproduct_.at(begin, t), packed_.data() + wide_ * j, dh_ + begin * units_ + j);
+    });
+  }
+
+  void sum_bias() const {
+    Scratch<double> sums(wide_, 0.0);
+    for (int64_t row = 0; row < batch_ * steps_; ++row) {
+      const T* from = dproduct_.data + row * wide_;
+      for (int64_t i = 0; i < wide_; ++i) sums[i] += static_cast<double>(from[i]);
+    }
+    T* const out = ctx_.out(Out::bias).template as<T>();
+    for (int64_t i = 0; i < wide_; ++i) out[i] = static_cast<T>(sums[i]);
+  }
+
+  const KernelContext& ctx_;
+  void (*cell_)(const CellBackward<T>&);
+  RecurrentAttrs attrs_;
+  bool has_cells_;
+  int64_t batch_, steps_, units_, wide_;
+  InputRows<T> h0_, c0_, y_, activations_, cells_, grad_y_;
+  Rows<T> dx_, dproduct_, states_;
+  Lengths lengths_;
+  Scratch<T> before_, apart_, packed_, zeros_;
+  T *dh_, *dc_;
+};
+
+}  // namespace
+
+template <typename T>
+void backward(const KernelContext& ctx, const CellFns<T>& cell) {
+  Backward<T>(ctx, cell).run();
+}
+
+template void backward(const KernelContext&, const CellFns<float>&);
+template void backward(const KernelContext&, const CellFns<double>&);
+
+}  // namespace thalweg::sequence

@@ -1,0 +1,49 @@
+#pragma once
+
+// The innermost loops of recurrent layers: what a cell does with the gates of one sequence at one
+// time, for some of its units. Arrays that hold several gates have `stride` elements from a gate to
+// the next.
+
+#include <cstdint>
+
+#include <thalweg/ops/recurrent.h>
+
+namespace thalweg::sequence {
+
+template <typename T>
+struct CellForward {
+  int64_t units;
+  int64_t stride;  // of x, bias and activations
+  int64_t product_stride;
+  const T *x, *product, *bias;  // the input's and the state's part of the gates; bias may be null
+  const T* h;                   // the state before
+  T* c;                         // the cell state, replaced by the next; of lstm only
+  T *activations, *cells;
+  T *next_h, *y;
+};
+
+template <typename T>
+struct CellBackward {
+  int64_t units;
+  int64_t stride;
+  const T *grad_y, *activations, *y, *h_before, *cells, *c_before;  // grad_y may be null
+  T *dh, *dc;  // of the states after, replaced by those before, but for what goes through products
+  T *dx, *dproduct;
+};
+
+template <typename T>
+struct CellFns {
+  void (*forward)(const CellForward<T>&) = nullptr;
+  void (*backward)(const CellBackward<T>&) = nullptr;
+};
+
+template <typename T>
+struct CellTable {
+  CellFns<T> by_cell[4];
+  const CellFns<T>& operator[](RecurrentCell cell) const { return by_cell[static_cast<int>(cell)]; }
+};
+
+/// The loops of the best target that the processor has.
+void fill_cells(CellTable<float>& f32, CellTable<double>& f64);
+
+}  // namespace thalweg::sequence
