@@ -32,6 +32,7 @@
 #include <thalweg/model/parameters.h>
 #include <thalweg/model/safetensors.h>
 #include <thalweg/nn/activation.h>
+#include <thalweg/nn/attention.h>
 #include <thalweg/nn/basic.h>
 #include <thalweg/nn/conv.h>
 #include <thalweg/nn/dense.h>

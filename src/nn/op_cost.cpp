@@ -26,6 +26,11 @@ int64_t op_cost(const Op& op, std::span<const TensorImpl* const> inputs,
     const int64_t window = weight.size() / std::max<int64_t>(weight.shape[0], 1);
     return 2 * (name == "conv" ? out : x.size()) * window + bias_adds(inputs, out);
   }
+  // A product of each query with each key, and with its value.
+  if (name == "attention") {
+    const int64_t scores = outputs[1]->meta.size() * inputs[1]->meta.shape[2];
+    return 2 * scores * (inputs[1]->meta.shape[3] + inputs[2]->meta.shape[3]);
+  }
   // The products of state and weight at each time, and as many additions to the input's.
   if (name == "recurrent") {
     const int64_t gates = inputs[0]->meta.size();
