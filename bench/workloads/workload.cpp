@@ -26,6 +26,8 @@ constexpr Workload kWorkloads[] = {
     {"lenet_plan", "the same as a plan", run_lenet_plan},
     {"lstm", "a training step of an LSTM tagger on 32 sequences of 20", run_lstm},
     {"lstm_plan", "the same as a plan", run_lstm_plan},
+    {"gpt", "a training step of a small GPT on 16 texts of 128 characters", run_gpt},
+    {"gpt_plan", "the same as a plan", run_gpt_plan},
     {"mlp", "an epoch of a 784-64-64-10 net on Fashion-MNIST, batch 64", run_mlp},
     {"mlp_plan", "the same as a plan", run_mlp_plan},
 };

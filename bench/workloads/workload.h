@@ -59,6 +59,8 @@ std::vector<Line> run_step444();
 std::vector<Line> run_step444_plan();
 std::vector<Line> run_mlp();
 std::vector<Line> run_mlp_plan();
+std::vector<Line> run_gpt();
+std::vector<Line> run_gpt_plan();
 std::vector<Line> run_lenet();
 std::vector<Line> run_lenet_plan();
 std::vector<Line> run_lstm();
