@@ -63,13 +63,13 @@ RecurrentResult RecurrentWeights::run(RecurrentCell cell, const Tensor& x, Recur
                                       bool time_first) {
   if (!weight_ih.has_data()) [[unlikely]]
     weight_ih.infer_shape({weight_ih.shape()[0], x.size(-1)});
-  // A GRU's reset gate comes between the two biases; else they are as well one.
-  Tensor bias = bias_ih.data_if_defined();
-  if (bias.defined()) {
-    if (cell == RecurrentCell::gru)
-      options.bias = bias_hh.data();
-    else
-      bias = bias + bias_hh.data();
+  // A GRU's reset gate comes between the two biases. Else they are one, added with the states' part
+  // of the gates.
+  Tensor bias;
+  if (bias_ih.defined()) {
+    const bool apart = cell == RecurrentCell::gru;
+    if (apart) bias = bias_ih.data();
+    options.bias = apart ? bias_hh.data() : bias_ih.data() + bias_hh.data();
   }
   const Tensor gates = linear(x, weight_ih.data(), bias);
   if (!time_first) return recurrent(cell, gates, weight_hh.data(), options);

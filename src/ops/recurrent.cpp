@@ -76,15 +76,14 @@ void infer_recurrent(const InferContext& ctx) {
 }
 
 void infer_recurrent_vjp(const InferContext& ctx) {
-  const auto& a = ctx.attrs<RecurrentAttrs>();
   const TensorMeta &y = ctx.in(VjpIn::y), &weight = ctx.in(VjpIn::weight);
   const int64_t batch = y.shape[0], n = y.shape[2], wide = weight.shape[0];
   for (size_t i = 0; i < VjpOut::count; ++i) ctx.out(i).dtype = y.dtype;
   set_sequences(ctx.out(VjpOut::gates), y, wide);
   ctx.out(VjpOut::weight).set_row_major({wide, n});
   ctx.out(VjpOut::bias).set_row_major({ctx.has(VjpIn::bias) ? wide : 0});
-  ctx.out(VjpOut::h0).set_row_major({batch, n});
-  ctx.out(VjpOut::c0).set_row_major({batch, a.cell == RecurrentCell::lstm ? n : 0});
+  ctx.out(VjpOut::h0).set_row_major({batch, ctx.has(VjpIn::h0) ? n : 0});
+  ctx.out(VjpOut::c0).set_row_major({batch, ctx.has(VjpIn::c0) ? n : 0});
 }
 
 const Op kRecurrentVjp{

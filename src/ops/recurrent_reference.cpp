@@ -215,8 +215,8 @@ void reference_recurrent_vjp(const KernelContext& ctx) {
   write_doubles(ctx.out(Out::gates), dx);
   write_doubles(ctx.out(Out::weight), dweight);
   write_doubles(ctx.out(Out::bias), dbias);
-  write_doubles(ctx.out(Out::h0), dh);
-  write_doubles(ctx.out(Out::c0), dc);
+  if (ctx.has(In::h0)) write_doubles(ctx.out(Out::h0), dh);
+  if (ctx.has(In::c0)) write_doubles(ctx.out(Out::c0), dc);
 }
 
 }  // namespace thalweg

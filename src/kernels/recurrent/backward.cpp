@@ -21,6 +21,8 @@ using Out = RecurrentVjpOut;
 
 // Columns of a product.
 constexpr int64_t kPanel = 64;
+// Rows of the sums over all times that are added up at once.
+constexpr int64_t kDepth = 640;
 
 template <typename T>
 class Backward {
@@ -46,10 +48,9 @@ class Backward {
         apart_(attrs_.cell == RecurrentCell::gru ? batch_ * steps_ * wide_ : 0),
         packed_(wide_ * units_),
         zeros_(units_, T(0)),
-        dh_(ctx.out(Out::h0).as<T>()),
-        dc_(ctx.out(Out::c0).as<T>()) {
-    // In the order of dx's rows, which lie without gaps.
-    states_ = {before_.data(), dx_.batch / wide_ * units_, dx_.time / wide_ * units_};
+        own_states_(2 * batch_ * units_),
+        dh_(h0_ ? ctx.out(Out::h0).as<T>() : own_states_.data()),
+        dc_(c0_ ? ctx.out(Out::c0).as<T>() : own_states_.data() + batch_ * units_) {
     dproduct_ = dx_;
     if (apart_.size()) dproduct_.data = apart_.data();
     pack_weight(ctx.in(In::weight));
@@ -62,15 +63,9 @@ class Backward {
     for (int64_t s = steps_; s-- > 0;) {
       const int64_t t = attrs_.reverse ? steps_ - 1 - s : s;
       step_cells(t);
-      step_products(t);
+      if (s > 0 || h0_) step_products(t);
     }
-    gemm::multiply(gemm::Product<T>{.m = wide_,
-                                    .n = units_,
-                                    .k = batch_ * steps_,
-                                    .a = {dproduct_.data, 1, wide_},
-                                    .b = {before_.data(), units_, 1},
-                                    .c = ctx_.out(Out::weight).template as<T>(),
-                                    .c_row = units_});
+    multiply_states();
     if (ctx_.has(In::bias)) sum_bias();
   }
 
@@ -102,11 +97,17 @@ class Backward {
     return first ? first.at(b) : zeros_.data();
   }
 
+  // In panels of columns, and in the order of dx's rows, which lie without gaps.
   void gather_states() const {
+    const int64_t rows = batch_ * steps_;
     parallel_tiles(batch_, 0.3 * static_cast<double>(steps_ * units_), [&](int64_t b) {
       for (int64_t t = 0; t < steps_; ++t) {
         const T* from = lengths_.goes_on(b, t) ? before(y_, h0_, b, t) : zeros_.data();
-        std::copy_n(from, units_, states_.at(b, t));
+        const int64_t row = (b * dx_.batch + t * dx_.time) / wide_;
+        for (int64_t j = 0; j < units_; j += kPanel) {
+          const int64_t n = std::min(kPanel, units_ - j);
+          std::copy_n(from + j, n, before_.data() + rows * j + row * n);
+        }
       }
     });
   }
@@ -123,11 +124,11 @@ class Backward {
              .grad_y = grad_y_ ? grad_y_.at(b, t) : nullptr,
              .activations = activations_.at(b, t),
              .y = y_.at(b, t),
-             .h_before = states_.at(b, t),
+             .h_before = before(y_, h0_, b, t),
              .cells = cells_.at(b, t),
              .c_before = has_cells_ ? before(cells_, c0_, b, t) : nullptr,
              .dh = dh_ + b * units_,
-             .dc = has_cells_ ? dc_ + b * units_ : nullptr,
+             .dc = dc_ + b * units_,
              .dx = dx_.at(b, t),
              .dproduct = dproduct_.at(b, t)});
     });
@@ -152,14 +153,40 @@ class Backward {
     });
   }
 
+  // dproduct^T states, of all times.
+  void multiply_states() const {
+    const int64_t rows = batch_ * steps_, columns = panels(units_), bands = panels(wide_);
+    T* const out = ctx_.out(Out::weight).template as<T>();
+    const double work = 2.0 * static_cast<double>(kPanel * kPanel * rows);
+    parallel_tiles(bands * columns, work / kFlopsPerNs, [&](int64_t tile) {
+      const int64_t i = tile / columns * kPanel, m = std::min(kPanel, wide_ - i);
+      const int64_t j = tile % columns * kPanel, n = std::min(kPanel, units_ - j);
+      for (int64_t row = 0; row < rows; row += kDepth) {
+        const gemm::MicroKernel<T> multiply(
+            {.m = static_cast<int32_t>(m),
+             .n = static_cast<int32_t>(n),
+             .k = static_cast<int32_t>(std::min(kDepth, rows - row)),
+             .lda = static_cast<int32_t>(wide_),
+             .ldb = static_cast<int32_t>(n),
+             .ldc = static_cast<int32_t>(units_),
+             .a_transposed = true,
+             .adds = row > 0});
+        multiply(dproduct_.data + row * wide_ + i, before_.data() + rows * j + row * n,
+                 out + i * units_ + j);
+      }
+    });
+  }
+
   void sum_bias() const {
-    Scratch<double> sums(wide_, 0.0);
-    for (int64_t row = 0; row < batch_ * steps_; ++row) {
-      const T* from = dproduct_.data + row * wide_;
-      for (int64_t i = 0; i < wide_; ++i) sums[i] += static_cast<double>(from[i]);
-    }
-    T* const out = ctx_.out(Out::bias).template as<T>();
-    for (int64_t i = 0; i < wide_; ++i) out[i] = static_cast<T>(sums[i]);
+    const int64_t rows = batch_ * steps_;
+    const Scratch<T> ones(rows, T(1));
+    gemm::multiply(gemm::Product<T>{.m = 1,
+                                    .n = wide_,
+                                    .k = rows,
+                                    .a = {ones.data(), rows, 1},
+                                    .b = {dproduct_.data, wide_, 1},
+                                    .c = ctx_.out(Out::bias).template as<T>(),
+                                    .c_row = wide_});
   }
 
   const KernelContext& ctx_;
@@ -168,9 +195,9 @@ class Backward {
   bool has_cells_;
   int64_t batch_, steps_, units_, wide_;
   InputRows<T> h0_, c0_, y_, activations_, cells_, grad_y_;
-  Rows<T> dx_, dproduct_, states_;
+  Rows<T> dx_, dproduct_;
   Lengths lengths_;
-  Scratch<T> before_, apart_, packed_, zeros_;
+  Scratch<T> before_, apart_, packed_, zeros_, own_states_;
   T *dh_, *dc_;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The innermost loops of recurrent layers: what a cell does with the gates of one sequence at one
+// The innermost loops of recurrent layers: what a cell does with the gates of some sequences at one
 // time, for some of its units. Arrays that hold several gates have `stride` elements from a gate to
-// the next.
+// the next; those of a sequence's rows are followed by the next one's after the `_row` elements.
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace thalweg::sequence {
 
 template <typename T>
 struct CellForward {
-  int64_t units;
+  int64_t rows, units;
   int64_t stride;  // of x, bias and activations
   int64_t product_stride;
   const T *x, *product, *bias;  // the input's and the state's part of the gates; bias may be null
@@ -20,8 +20,21 @@ struct CellForward {
   T* c;                         // the cell state, replaced by the next; of lstm only
   T *activations, *cells;
   T *next_h, *y;
+  int64_t x_row, product_row, state_row, activation_row, cell_row, y_row;  // state: of h, c, next_h
+
+  void next_row() {
+    x += x_row;
+    product += product_row;
+    h += state_row;
+    c += state_row;
+    next_h += state_row;
+    activations += activation_row;
+    cells += cell_row;
+    y += y_row;
+  }
 };
 
+/// Of one sequence.
 template <typename T>
 struct CellBackward {
   int64_t units;

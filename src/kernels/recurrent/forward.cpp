@@ -94,6 +94,7 @@ class Forward {
     const int64_t first = block * block_, n = block_units(block), wide = gates_ * n;
     alignas(64) T product[kGroup * kWide];
     if (lengths_.any_goes_on(begin, end, t)) {
+      fetch_ahead(begin, end, t, first, n);
       const gemm::MicroKernel<T> multiply({.m = static_cast<int32_t>(end - begin),
                                            .n = static_cast<int32_t>(wide),
                                            .k = static_cast<int32_t>(units_),
@@ -104,28 +105,53 @@ class Forward {
                                            .adds = false});
       multiply(h_ + begin * units_, packed_.data() + gates_ * first * units_, product);
     }
-    for (int64_t b = begin; b < end; ++b) {
-      if (lengths_.goes_on(b, t))
-        step_row(b, t, first, n, product + (b - begin) * wide);
-      else
-        pass_row(b, t, first, n);
+    for (int64_t b = begin; b < end;) {
+      int64_t next = b;
+      while (next < end && lengths_.goes_on(next, t)) ++next;
+      if (next > b) step_rows(b, next - b, t, first, n, product + (b - begin) * wide);
+      if (next < end) pass_row(next++, t, first, n);
+      b = next;
     }
   }
 
-  void step_row(int64_t b, int64_t t, int64_t first, int64_t n, const T* product) const {
+  // The rows of a time lie far apart: what the cells will read and write is on its way while the
+  // product is made.
+  void fetch_ahead(int64_t begin, int64_t end, int64_t t, int64_t first, int64_t n) const {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    for (int64_t b = begin; b < end; ++b) {
+      for (int64_t gate = 0; gate < gates_; ++gate) {
+        const T* x = x_.at(b, t) + gate * units_ + first;
+        for (int64_t j = 0; j < n; j += kLine) __builtin_prefetch(x + j, 0, 2);
+      }
+      for (int64_t k = 0; k < kept_; k += units_) {
+        const T* to = activations_.at(b, t) + k + first;
+        for (int64_t j = 0; j < n; j += kLine) __builtin_prefetch(to + j, 1, 2);
+      }
+    }
+  }
+
+  void step_rows(int64_t b, int64_t rows, int64_t t, int64_t first, int64_t n,
+                 const T* product) const {
     const int64_t state = b * units_ + first;
-    cell_({.units = n,
+    cell_({.rows = rows,
+           .units = n,
            .stride = units_,
            .product_stride = n,
            .x = x_.at(b, t) + first,
            .product = product,
            .bias = bias_ ? bias_.at(0) + first : nullptr,
            .h = h_ + state,
-           .c = c_ + (has_cells_ ? state : 0),
+           .c = (has_cells_ ? c_ : next_h_) + state,
            .activations = activations_.at(b, t) + (kept_ ? first : 0),
            .cells = cells_.at(b, t) + (has_cells_ ? first : 0),
            .next_h = next_h_ + state,
-           .y = y_.at(b, t) + first});
+           .y = y_.at(b, t) + first,
+           .x_row = x_.batch_stride(),
+           .product_row = gates_ * n,
+           .state_row = units_,
+           .activation_row = activations_.batch,
+           .cell_row = cells_.batch,
+           .y_row = y_.batch});
   }
 
   // A sequence that has ended keeps its state and gives zeros.
