@@ -20,6 +20,8 @@ constexpr int64_t kColumns = 256;
 constexpr int64_t kDepth = 384;
 // Up to this many elements B stays in the second-level cache and is read where it lies.
 constexpr int64_t kCachedElements = 64 * 1024;
+// Rows of B that are no longer than this are read where they lie, too, however many they are.
+constexpr int64_t kReadInPlace = 512;
 // Otherwise pieces of B are packed on the stack, and meet as many rows as make that cheap. For few
 // rows a piece stays in the first-level cache, where it is packed twice as fast; for many it is
 // deeper, since C is read and written once per piece.
@@ -211,6 +213,16 @@ void multiply_with_copy_of_a(Product<T> p) {
   multiply(p);
 }
 
+// B is small, and so many rows read it that one copy of all of it is cheaper than one for each
+// group.
+template <typename T>
+void multiply_with_copy_of_b(Product<T> p) {
+  const Scratch<T> copy(p.k * p.n);
+  pack(p.b, p.k, p.n, copy.data(), p.n);
+  p.b = {copy.data(), p.n, 1};
+  multiply_in_place(p);
+}
+
 // A column is the row of the transpose.
 template <typename T>
 Product<T> transposed(const Product<T>& p) {
@@ -239,7 +251,9 @@ void multiply_any(Product<T> p) {
     if (p.m <= kVectors) return multiply_few_rows(p);
     if (p.n <= kVectors) return multiply_few_columns(p);
   }
-  if (b_rows && (p.k * p.n <= kCachedElements || p.m < 16)) return multiply_in_place(p);
+  const bool cached = p.k * p.n <= kCachedElements;
+  if (b_rows && (cached || p.m < 16 || p.n <= kReadInPlace)) return multiply_in_place(p);
+  if (cached && p.m > 2 * kPackedRows) return multiply_with_copy_of_b(p);
   multiply_packed(p);
 }
 
