@@ -17,10 +17,10 @@ THALWEG_HOST_DEVICE V silu_gradient(V g, V x) {
 
 template <typename V>
 THALWEG_HOST_DEVICE V gelu_tanh_gradient(V g, V x) {
+  // With t the tangent, (1 + t) / 2 is s and 1 - t * t is 4 s (1 - s).
   const V cube_rate = 0.044715 * (x * x);
-  const V t = num::tanh(0.79788456080286535588 * (x * (1 + cube_rate)));
-  const V inner = 0.79788456080286535588 * (1 + 3 * cube_rate);
-  return g * (0.5 * (1 + t) + 0.5 * (x * ((1 - t * t) * inner)));
+  const V s = num::sigmoid(1.5957691216057307118 * (x * (1 + cube_rate)));
+  return g * (s * (1 + (x * (1 - s)) * (1.5957691216057307118 * (1 + 3 * cube_rate))));
 }
 
 template <typename V>
