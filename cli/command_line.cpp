@@ -28,6 +28,7 @@
 namespace thalweg::cli {
 namespace {
 
+constexpr const char* kRunHelp = "The folder of a run, or of an exported model";
 constexpr const char* kWeightsHelp =
     "A safetensors file or a checkpoint in place of the run's weights";
 
@@ -46,6 +47,7 @@ class CommandLine {
     add_predict();
     add_summary();
     add_plot();
+    add_export();
     add_inspect();
     add_convert();
     add_bench();
@@ -114,7 +116,7 @@ class CommandLine {
   void add_eval() {
     CLI::App* command = add_command("eval", "Measure a trained net on the test data of its recipe",
                                     [this] { return run_eval(eval_); });
-    command->add_option("RUN", eval_.run, "A run's folder")->required()->check(not_empty());
+    command->add_option("RUN", eval_.run, kRunHelp)->required()->check(not_empty());
     command->add_option("--weights", eval_.weights, kWeightsHelp)->check(not_empty());
     add_overrides(command, eval_.overrides);
     command->add_flag("--json", eval_.json, "One JSON object");
@@ -124,7 +126,7 @@ class CommandLine {
   void add_predict() {
     CLI::App* command = add_command("predict", "Let a trained net judge the samples in files",
                                     [this] { return run_predict(predict_); });
-    command->add_option("RUN", predict_.run, "A run's folder")->required()->check(not_empty());
+    command->add_option("RUN", predict_.run, kRunHelp)->required()->check(not_empty());
     command
         ->add_option("FILES", predict_.files,
                      "IDX files, PNG or JPEG pictures, or CSV files with a sample a line")
@@ -140,7 +142,9 @@ class CommandLine {
   void add_summary() {
     CLI::App* command = add_command("summary", "Show a recipe's net: layers, shapes, parameters",
                                     [this] { return run_summary(summary_); });
-    command->add_option("RECIPE", summary_.recipe, "Name or file of a recipe, or a run's folder")
+    command
+        ->add_option("RECIPE", summary_.recipe,
+                     "Name or file of a recipe, or the folder of a run or a model")
         ->required();
     add_overrides(command, summary_.overrides);
     command->add_flag("--plan", summary_.plan, "Show the plan of a training step as well");
@@ -149,7 +153,9 @@ class CommandLine {
   void add_plot() {
     CLI::App* command = add_command("plot", "Draw a recipe's net, or the plan of a training step",
                                     [this] { return run_plot(plot_); });
-    command->add_option("RECIPE", plot_.recipe, "Name or file of a recipe, or a run's folder")
+    command
+        ->add_option("RECIPE", plot_.recipe,
+                     "Name or file of a recipe, or the folder of a run or a model")
         ->required()
         ->check(not_empty());
     add_overrides(command, plot_.overrides);
@@ -160,6 +166,20 @@ class CommandLine {
     command->add_option("-o,--output", plot_.output, "FILE to write; else standard output")
         ->check(not_empty());
     command->add_flag("--plan", plot_.plan, "The records of the plan of a training step");
+  }
+
+  void add_export() {
+    CLI::App* command =
+        add_command("export", "Write a net as a model that runs without the code that made it",
+                    [this] { return run_export(export_); });
+    command->add_option("RECIPE", export_.recipe, "A run's folder, or name or file of a recipe")
+        ->required()
+        ->check(not_empty());
+    command->add_option("-o,--output", export_.output, "The model's FOLDER")
+        ->required()
+        ->check(not_empty());
+    command->add_option("--weights", export_.weights, kWeightsHelp)->check(not_empty());
+    add_overrides(command, export_.overrides);
   }
 
   static void add_data_files(CLI::App* command, DataFileOptions& options) {
@@ -306,6 +326,7 @@ class CommandLine {
   PredictOptions predict_;
   SummaryOptions summary_;
   PlotOptions plot_;
+  ExportOptions export_;
   InspectOptions inspect_;
   ConvertOptions convert_;
   BenchOptions bench_;

@@ -13,6 +13,7 @@ int run_train(const TrainOptions& options, const std::string& program, const std
 int run_eval(const EvalOptions& options);
 int run_predict(const PredictOptions& options);
 int run_summary(const SummaryOptions& options);
+int run_export(const ExportOptions& options);
 int run_plot(const PlotOptions& options);
 int run_inspect(const InspectOptions& options);
 int run_convert(const ConvertOptions& options);

@@ -50,6 +50,13 @@ struct SummaryOptions {
   bool plan = false;
 };
 
+struct ExportOptions {
+  std::string recipe;  ///< or a run's folder
+  std::string output;  ///< the model's folder
+  std::string weights;
+  std::vector<std::string> overrides;
+};
+
 struct PlotOptions {
   std::string recipe;
   std::vector<std::string> overrides;

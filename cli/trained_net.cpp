@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include <thalweg/model/exported.h>
 #include <thalweg/model/parameters.h>
 #include <thalweg/train/checkpoint.h>
 
@@ -19,17 +20,26 @@ std::string weights_of_run(const std::string& run) {
       run, run);
 }
 
-}  // namespace
-
-nn::Sequential load_trained_net(const Recipe& recipe, const std::string& run,
-                                const std::string& weights, const DataHalf& data, Device device) {
-  nn::Sequential net = make_net(recipe, data, device);
-  const std::string path = weights.empty() ? weights_of_run(run) : weights;
+void load_weights(nn::Module& net, const std::string& path) {
   if (train::is_checkpoint(path)) {
     train::load_weights(net, train::Checkpoint::read(path));
   } else {
     model::load_parameters(net, path);
   }
+}
+
+}  // namespace
+
+nn::Sequential load_trained_net(const Recipe& recipe, const std::string& run,
+                                const std::string& weights, const DataHalf& data, Device device) {
+  if (model::is_exported_model(run)) {
+    model::ImportedModel net = import_model(run);
+    if (!weights.empty()) load_weights(net, weights);
+    net.to(device);
+    return nn::Sequential(std::move(net));
+  }
+  nn::Sequential net = make_net(recipe, data, device);
+  load_weights(net, weights.empty() ? weights_of_run(run) : weights);
   return net;
 }
 

@@ -4,8 +4,8 @@
 
 namespace thalweg::cli {
 
-/// The net of a run with the weights in `weights`, a safetensors file, or else the run's trained
-/// ones. Throws Error{io} if there are none yet.
+/// The net of a run, or an exported model, with the weights in `weights`, a safetensors file or a
+/// checkpoint, or else its trained ones. Throws Error{io} if there are none yet.
 nn::Sequential load_trained_net(const Recipe& recipe, const std::string& run,
                                 const std::string& weights, const DataHalf& data, Device device);
 

@@ -29,6 +29,7 @@
 #include <thalweg/graph/diagram.h>
 #include <thalweg/graph/function.h>
 #include <thalweg/graph/plan.h>
+#include <thalweg/model/exported.h>
 #include <thalweg/model/parameters.h>
 #include <thalweg/model/safetensors.h>
 #include <thalweg/nn/activation.h>

@@ -187,22 +187,25 @@ const Op kDropout{.name = "dropout",
                   .reference = reference_dropout,
                   .samples = sample_dropout};
 
-// Takes the numbers for `count` elements out of the default sequence.
-RandomState reserve(int64_t count, int64_t per_block) {
-  const auto blocks = static_cast<uint64_t>((count + per_block - 1) / per_block);
-  const RandomState first = reserve_random(blocks);
-  if (Tracer* tracer = thread_mode().tracer) tracer->drew(first, blocks);
-  return first;
-}
-
 Tensor draw(const Op& op, const Shape& shape, double a, double b, TensorOptions options) {
   const int64_t count = checked_element_count(op.name, shape, item_size(options.dtype));
-  const RandomState state = reserve(count, options.dtype == DType::f64 ? 2 : 4);
+  const RandomState state = reserve_numbers(op, count, options.dtype);
   const Tensor drawn = call(op, RandomAttrs{shape, options.dtype, a, b, state.seed, state.offset});
   return drawn.to(options.device);
 }
 
 }  // namespace
+
+RandomState reserve_numbers(const Op& op, int64_t count, DType dtype) {
+  int64_t per_block = 4;
+  if (&op == &kRandomIntegers || (op.attrs == attr_info<RandomAttrs> && dtype == DType::f64))
+    per_block = 2;
+  auto blocks = static_cast<uint64_t>((count + per_block - 1) / per_block);
+  if (&op == &kRandomPermutation) blocks = 1;  // which seeds the whole order
+  const RandomState first = reserve_random(blocks);
+  if (Tracer* tracer = thread_mode().tracer) tracer->drew(first, blocks);
+  return first;
+}
 
 Tensor random_uniform(const Shape& shape, double low, double high, TensorOptions options) {
   return draw(kRandomUniform, shape, low, high, options);
@@ -225,14 +228,14 @@ Tensor random_bernoulli(const Tensor& probability) {
 
 Tensor random_integers(const Shape& shape, int64_t low, int64_t high, TensorOptions options) {
   const int64_t count = checked_element_count("random_integers", shape, item_size(options.dtype));
-  const RandomState state = reserve(count, 2);
+  const RandomState state = reserve_numbers(kRandomIntegers, count, options.dtype);
   return call(kRandomIntegers,
               RandomIntegerAttrs{shape, options.dtype, low, high, state.seed, state.offset})
       .to(options.device);
 }
 
 Tensor random_permutation(int64_t count, TensorOptions options) {
-  const RandomState state = reserve(1, 1);
+  const RandomState state = reserve_numbers(kRandomPermutation, count, options.dtype);
   return call(kRandomPermutation,
               RandomIntegerAttrs{{count}, options.dtype, 0, count, state.seed, state.offset})
       .to(options.device);
@@ -240,7 +243,7 @@ Tensor random_permutation(int64_t count, TensorOptions options) {
 
 Tensor dropout(const Tensor& x, double probability) {
   if (!thread_mode().training || probability == 0) return x;
-  const RandomState state = reserve(x.size(), 4);
+  const RandomState state = reserve_numbers(kDropout, x.size(), x.dtype());
   return call(kDropout, DropoutAttrs{probability, state.seed, state.offset}, x);
 }
 

@@ -61,6 +61,9 @@ inline uint64_t probability_threshold(double probability) {
   return static_cast<uint64_t>(probability * 0x1p32 + 0.5);
 }
 
+/// Takes the numbers for `count` elements of a row's result out of the default sequence.
+RandomState reserve_numbers(const Op& op, int64_t count, DType dtype);
+
 void reference_random_uniform(const KernelContext& ctx);
 void reference_random_normal(const KernelContext& ctx);
 void reference_random_bernoulli(const KernelContext& ctx);

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class Usage(ProgramTest):
     def test_help_names_commands_and_exit_codes(self):
         text = self.succeed("--help")
-        for command in ("train", "eval", "predict", "inspect", "convert", "summary", "plot", "bench", "doctor", "completion"):
+        for command in ("train", "eval", "predict", "inspect", "convert", "summary", "plot", "export", "bench", "doctor", "completion"):
             self.assertIn(f"\n  {command} ", text)
         self.assertIn("130  stopped by Ctrl-C", text)
 

@@ -175,6 +175,31 @@ class Predict(ProgramTest):
         self.expect_error(3, "the run has no trained net", "predict", run, "points.csv")
 
 
+class Export(ProgramTest):
+    def test_a_model_is_measured_printed_and_drawn_as_its_run(self):
+        run = self.train()
+        self.assertEqual(self.succeed("export", run, "-o", "model"), "model   model\n")
+        self.assertEqual(self.succeed("eval", "model", "--json"), self.succeed("eval", run, "--json"))
+        self.assertIn("Dense(", self.succeed("summary", "model"))
+        self.assertIn('[label="Dense(', self.succeed("plot", "model"))
+        self.expect_error(2, "--plan is of training steps", "plot", "model", "--plan")
+
+    def test_the_best_checkpoint_is_exported(self):
+        run = self.train()
+        best = os.path.join(run, "checkpoints", "best.safetensors")
+        self.succeed("export", run, "-o", "model", "--weights", best)
+        self.assertEqual(self.succeed("eval", "model", "--json"), self.succeed("eval", run, "--weights", best, "--json"))
+
+    def test_a_damaged_model_is_told_by_its_field(self):
+        self.succeed("export", "small.toml", "-o", "model")
+        path = os.path.join(self.path("model"), "model.json")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace('"version": 1', '"version": 9'))
+        self.expect_error(3, "version: expected at most 1", "summary", "model")
+
+
 class Stopped(ProgramTest):
     def start_long(self):
         process = self.start("train", "small.toml", *LONG)
