@@ -1,6 +1,4 @@
-#include <thalweg/thalweg.h>
-
-#include "bench/workloads/workload.h"
+#include "bench/workloads/training_step.h"
 
 namespace thalweg::bench {
 
@@ -27,25 +25,7 @@ std::vector<Line> run(bool planned) {
   net(x);
   check(net.parameters().element_count() == 826368, "the net has 826,368 parameters");
   train::Trainer trainer(net.parameters(), optim::AdamW({.learning_rate = 1e-3}));
-  const auto eager = [&] {
-    Tensor loss;
-    {
-      const Record record;
-      loss = softmax_cross_entropy(net(x), label);
-    }
-    loss.backward();
-    trainer.step(kBatch * kTokens);
-    return loss;
-  };
-  auto replayed = plan(eager);
-  const auto step = [&] { return planned ? replayed() : eager(); };
-  const float first = mean(step()).item<float>();
-  for (int i = 0; i < 5; ++i) step();
-  check(mean(step()).item<float>() < first, "the loss does not fall");
-  const double seconds = best_seconds([&] { step(); }, 4);
-  return {{planned ? "gpt_plan" : "gpt",
-           "",
-           {{"step_ms", seconds * 1e3}, {"items_s", kBatch / seconds}}}};
+  return time_training_step("gpt", planned, net, trainer, x, label, 4);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include <cmath>
 
-#include <thalweg/thalweg.h>
-
-#include "bench/workloads/workload.h"
+#include "bench/workloads/training_step.h"
 
 namespace thalweg::bench {
 
@@ -33,28 +31,11 @@ std::vector<Line> run(bool planned) {
   const Tensor tags = random_integers({kBatch, kSteps}, 0, kTags);
   net(words);
   check(net.parameters().element_count() == 722679, "the tagger has 722,679 parameters");
-  train::Trainer trainer(net.parameters(), optim::SGD({.learning_rate = 0.01, .momentum = 0.9}));
-  const auto eager = [&] {
-    Tensor loss;
-    {
-      const Record record;
-      loss = softmax_cross_entropy(net(words), tags);
-    }
-    loss.backward();
-    trainer.step(kBatch * kSteps);
-    return loss;
-  };
-  auto replayed = plan(eager);
-  const auto step = [&] { return planned ? replayed() : eager(); };
-  const float first = mean(step()).item<float>();
+  const float first = mean(softmax_cross_entropy(net(words), tags)).item<float>();
   check(std::abs(first - std::log(static_cast<float>(kTags))) < 0.1,
         "the first loss is not log(129)");
-  for (int i = 0; i < 20; ++i) step();
-  check(mean(step()).item<float>() < first, "the loss does not fall");
-  const double seconds = best_seconds([&] { step(); }, 10);
-  return {{planned ? "lstm_plan" : "lstm",
-           "",
-           {{"step_ms", seconds * 1e3}, {"items_s", kBatch / seconds}}}};
+  train::Trainer trainer(net.parameters(), optim::SGD({.learning_rate = 0.01, .momentum = 0.9}));
+  return time_training_step("lstm", planned, net, trainer, words, tags, 10);
 }
 
 }  // namespace

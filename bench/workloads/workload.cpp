@@ -28,6 +28,8 @@ constexpr Workload kWorkloads[] = {
     {"lstm_plan", "the same as a plan", run_lstm_plan},
     {"gpt", "a training step of a small GPT on 16 texts of 128 characters", run_gpt},
     {"gpt_plan", "the same as a plan", run_gpt_plan},
+    {"resnet20", "a training step of ResNet-20 on 32 images of 32 x 32", run_resnet20},
+    {"resnet20_plan", "the same as a plan", run_resnet20_plan},
     {"mlp", "an epoch of a 784-64-64-10 net on Fashion-MNIST, batch 64", run_mlp},
     {"mlp_plan", "the same as a plan", run_mlp_plan},
 };

@@ -65,6 +65,8 @@ std::vector<Line> run_lenet();
 std::vector<Line> run_lenet_plan();
 std::vector<Line> run_lstm();
 std::vector<Line> run_lstm_plan();
+std::vector<Line> run_resnet20();
+std::vector<Line> run_resnet20_plan();
 std::vector<Line> run_loader();
 std::vector<Line> run_source();
 

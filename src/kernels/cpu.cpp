@@ -4,6 +4,7 @@ namespace thalweg {
 
 void register_cpu_kernels() {
   register_gray_conv_kernels();
+  register_winograd_kernels();
 #if THALWEG_WITH_ONEDNN
   register_onednn_kernels();
 #endif

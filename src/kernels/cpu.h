@@ -7,6 +7,8 @@ void register_cpu_kernels();
 
 /// Convolutions of images with one channel.
 void register_gray_conv_kernels();
+/// Convolutions with windows of 3 x 3.
+void register_winograd_kernels();
 /// Products and convolutions on oneDNN.
 void register_onednn_kernels();
 /// matmul and linear.

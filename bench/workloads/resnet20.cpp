@@ -1,0 +1,50 @@
+#include "bench/workloads/training_step.h"
+
+namespace thalweg::bench {
+
+namespace {
+
+nn::Conv2D conv(int64_t channels, int64_t kernel, int64_t stride) {
+  return nn::Conv2D(channels,
+                    {.kernel = kernel, .stride = stride, .padding = kernel / 2, .bias = false});
+}
+
+void add_block(nn::Sequential& net, int64_t channels, int64_t stride) {
+  nn::Sequential body{conv(channels, 3, stride), nn::BatchNorm(), nn::Activation(nn::relu),
+                      conv(channels, 3, 1), nn::BatchNorm()};
+  if (stride == 1) {
+    net.add(nn::Residual(std::move(body), nn::relu));
+  } else {
+    nn::Sequential projection{conv(channels, 1, stride), nn::BatchNorm()};
+    net.add(nn::Residual(std::move(body), std::move(projection), nn::relu));
+  }
+}
+
+std::vector<Line> run(bool planned) {
+  manual_seed(7);
+  constexpr int64_t kBatch = 32;
+  nn::Sequential net{conv(16, 3, 1), nn::BatchNorm(), nn::Activation(nn::relu)};
+  for (const int64_t channels : {16, 32, 64}) {
+    for (int block = 0; block < 3; ++block) {
+      add_block(net, channels, block == 0 && channels > 16 ? 2 : 1);
+    }
+  }
+  net.add(nn::GlobalAvgPool2D());
+  net.add(nn::Flatten());
+  net.add(nn::Dense(10));
+  net.initialize();
+  const Tensor x = random_uniform({kBatch, 3, 32, 32});
+  net(x);
+  check(net.parameters().element_count() == 272474 + 1568,
+        "ResNet-20 has 272,474 parameters and 1,568 running statistics");
+  train::Trainer trainer(net.parameters(), optim::SGD({.learning_rate = 0.01, .momentum = 0.9}));
+  const Tensor label = random_integers({kBatch}, 0, 10);
+  return time_training_step("resnet20", planned, net, trainer, x, label, 4);
+}
+
+}  // namespace
+
+std::vector<Line> run_resnet20() { return run(false); }
+std::vector<Line> run_resnet20_plan() { return run(true); }
+
+}  // namespace thalweg::bench
