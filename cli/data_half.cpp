@@ -68,6 +68,10 @@ DataHalf DataHalf::transformed(std::vector<data::Transform> steps) const {
 
 data::MinibatchSource DataHalf::source(data::MinibatchSourceOptions options) const {
   options.memory_limit = corpus_->memory_limit;
+  if (corpus_->padded) {
+    options.packing = data::Packing::padded;
+    options.size_unit = data::SizeUnit::sequences;
+  }
   if (!steps_.empty()) options.transforms = {{{stream().name}, steps_}};
   return data::MinibatchSource({corpus_->open()}, std::move(options));
 }

@@ -18,6 +18,7 @@ struct Corpus {
   std::string label = {};  // the stream that it is to give; "": the first of the others
   size_t memory_limit = size_t{1} << 30;
   bool balance = false;  // classes are drawn equally often
+  bool padded = false;   // whole sequences, side by side
 };
 
 /// What a recipe trains or tests on: samples by number, or files.

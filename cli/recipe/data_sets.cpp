@@ -88,6 +88,28 @@ struct Spirals : DataSetPart {
   }
 };
 
+struct DrawnTags : DataSetPart {
+  int64_t train_samples = 5000;
+  int64_t test_samples = 1000;
+  int64_t words = 100;
+  int64_t longest = 20;
+
+  Fields fields() override {
+    return {{"train_samples", &train_samples, "how many sentences to train on", 1},
+            {"test_samples", &test_samples, "how many sentences to test on", 1},
+            {"words", &words, "of the language; indices are from 1 to this", 10},
+            {"longest", &longest, "words of a sentence, at most", 1}};
+  }
+  Splits load(uint64_t seed) const override {
+    const auto sentences = [&](int64_t samples, data::Split split) {
+      return data::drawn_tags(
+          {.split = split, .samples = samples, .words = words, .longest = longest, .seed = seed});
+    };
+    return {sentences(train_samples, data::Split::train),
+            sentences(test_samples, data::Split::test)};
+  }
+};
+
 constexpr Kind kKinds[] = {
     {"fashion_mnist", "Grey images of 10 kinds of clothes, 60,000 and 10,000 (Xiao et al. 2017).",
      make_part<FashionMnist>},
@@ -96,6 +118,8 @@ constexpr Kind kKinds[] = {
     {"drawn_digits", "Grey images of digits that a generator draws with a shaking pen.",
      make_part<DrawnDigits>},
     {"spirals", "Points in the plane on the arms of a spiral.", make_part<Spirals>},
+    {"drawn_tags", "Sentences of a made-up language and a tag for each word, which others decide.",
+     make_part<DrawnTags>},
     {"files", "Files of any format: CTF, CSV, pictures, records and so on.", make_file_set},
 };
 

@@ -30,6 +30,7 @@ struct Files : DataSetPart {
   std::vector<std::string> streams;
   std::string data;
   std::string label;
+  std::string packing = "samples";
   std::vector<std::string> options;
   bool balance = false;
   bool compat = false;
@@ -46,6 +47,10 @@ struct Files : DataSetPart {
          "sparse, such as features=F:dense:784"},
         {"data", &data, "the stream that goes into the net; empty: the first"},
         {"label", &label, "the stream that it is to give; empty: the first of the others"},
+        one_of("packing", &packing,
+               "samples: each by itself; padded: whole sequences, [N, T, ...], zeros behind them, "
+               "and batch_size counts sequences",
+               {"samples", "padded"}),
         {"options", &options, "of the format alone: NAME=VALUE"},
         {"balance", &balance,
          "draw all classes of the label equally often, with replacement, where data are shuffled"},
@@ -76,7 +81,8 @@ struct Files : DataSetPart {
       return data::DeserializerHandle(data::open_corpus(row, file, settings));
     };
     const data::DeserializerHandle first = open();
-    return {open, first->name(), first->streams(), data, label, memory.bytes, balance};
+    return {open,  first->name(), first->streams(), data,
+            label, memory.bytes,  balance,          packing == "padded"};
   }
 };
 

@@ -166,6 +166,45 @@ struct Plain : LayerPart {
   void add_to(nn::Sequential& net) const override { net.add(Layer()); }
 };
 
+struct Embedding : LayerPart {
+  int64_t count = 0;
+  int64_t units = 0;
+  int64_t padding = -1;
+
+  Fields fields() override {
+    return {{"count", &count, "of words: indices are below it", 1},
+            {"units", &units, "size of the output", 1},
+            {"padding", &padding, "this index gives zeros; -1: none", -1}};
+  }
+  void add_to(nn::Sequential& net) const override {
+    net.add(nn::Embedding(count, units, {.padding = padding}));
+  }
+};
+
+template <typename Layer>
+struct Recurrent : LayerPart {
+  int64_t units = 0;
+  int64_t layers = 1;
+  bool bidirectional = false;
+  double dropout = 0;
+  bool zero_padding = true;
+
+  Fields fields() override {
+    return {
+        {"units", &units, "of each direction", 1},
+        {"layers", &layers, "on top of each other", 1},
+        {"bidirectional", &bidirectional, "a second direction, from the end"},
+        {"dropout", &dropout, "part of the elements set to 0 between layers, in training", 0, 1},
+        {"zero_padding", &zero_padding, "times at the end whose inputs are all 0 are padding"}};
+  }
+  void add_to(nn::Sequential& net) const override {
+    net.add(Layer(units, {.layers = layers,
+                          .bidirectional = bidirectional,
+                          .dropout = dropout,
+                          .zero_padding = zero_padding}));
+  }
+};
+
 struct Dropout : LayerPart {
   double rate = 0.5;
 
@@ -242,6 +281,11 @@ constexpr Kind kKinds[] = {
     {"batch_norm", "Each channel over the batch (Ioffe and Szegedy 2015).", make_part<BatchNorm>},
     {"layer_norm", "The last axes of each sample (Ba et al. 2016).", make_part<LayerNorm>},
     {"group_norm", "Groups of channels of each sample (Wu and He 2018).", make_part<GroupNorm>},
+    {"embedding", "A learned row for each word: [N, T] -> [N, T, units].", make_part<Embedding>},
+    {"lstm", "Long short-term memory over sequences [N, T, C].", make_part<Recurrent<nn::LSTM>>},
+    {"gru", "Gated recurrent units over sequences [N, T, C].", make_part<Recurrent<nn::GRU>>},
+    {"rnn", "Elman's recurrent net, with tanh, over sequences [N, T, C].",
+     make_part<Recurrent<nn::RNN>>},
     {"flatten", "Joins all axes but the first.", make_part<Plain<nn::Flatten>>},
     {"dropout", "Sets elements to 0 at random in training (Srivastava et al. 2014).",
      make_part<Dropout>},

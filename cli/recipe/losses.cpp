@@ -23,6 +23,18 @@ struct SoftmaxCrossEntropy : LossPart {
   }
 };
 
+struct TokenCrossEntropy : LossPart {
+  double label_smoothing = 0;
+
+  Fields fields() override {
+    return {{"label_smoothing", &label_smoothing, "part of a label that is spread over all classes",
+             0, 1}};
+  }
+  train::LossFunction make() const override {
+    return loss_function(nn::TokenCrossEntropyLoss{.label_smoothing = label_smoothing});
+  }
+};
+
 struct Huber : LossPart {
   double rho = 1;
 
@@ -41,6 +53,8 @@ struct Plain : LossPart {
 constexpr Kind kKinds[] = {
     {"softmax_cross_entropy", "For one of several classes; the net's outputs are their scores.",
      make_part<SoftmaxCrossEntropy>},
+    {"token_cross_entropy", "The same for each token of sequences; the mean of those with a label.",
+     make_part<TokenCrossEntropy>},
     {"sigmoid_cross_entropy", "For labels between 0 and 1, each on its own; outputs are logits.",
      make_part<Plain<nn::SigmoidCrossEntropyLoss>>},
     {"l2", "Half the squared distance.", make_part<Plain<nn::L2Loss>>},

@@ -1,6 +1,7 @@
 #include <thalweg/graph/autograd.h>
 #include <thalweg/nn/basic.h>
 #include <thalweg/ops/index.h>
+#include <thalweg/ops/linear.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/random.h>
 #include <thalweg/ops/views.h>
@@ -35,7 +36,8 @@ Tensor Dropout::forward(const Tensor& x) {
   return x * dropout(Tensor::ones(shape, {x.dtype(), x.device()}), probability_);
 }
 
-Embedding::Embedding(int64_t count, int64_t units, EmbeddingOptions options) {
+Embedding::Embedding(int64_t count, int64_t units, EmbeddingOptions options)
+    : padding_(options.padding) {
   if (count < 1 || units < 1) {
     fail_invalid("Embedding: count and units must be positive; {}, {}", count, units);
   }
@@ -48,7 +50,12 @@ std::string Embedding::describe() {
                      name(weight.dtype()));
 }
 
-Tensor Embedding::forward(const Tensor& indices) { return embedding(indices, weight.data()); }
+Tensor Embedding::forward(const Tensor& indices) {
+  if (is_floating(indices.dtype())) return matmul(indices, weight.data());
+  const Tensor rows = embedding(indices, weight.data());
+  if (padding_ < 0) return rows;
+  return rows * expand_dims(indices != padding_, -1).to(rows.dtype());
+}
 
 void Residual::members(Members& m) {
   m("body", *body_);

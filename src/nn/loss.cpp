@@ -95,6 +95,17 @@ Tensor SoftmaxCrossEntropyLoss::operator()(const Tensor& pred, const Tensor& lab
   return mean_per_sample(softmax_cross_entropy(pred, label, options), sample_weight);
 }
 
+Tensor TokenCrossEntropyLoss::operator()(const Tensor& pred, const Tensor& label) const {
+  const bool sparse = !is_floating(label.dtype());
+  SoftmaxCrossEntropyOptions options{.label_smoothing = label_smoothing};
+  if (sparse) options.ignore_label = kNoToken;
+  const Tensor target = sparse ? label : label.to(pred.dtype());
+  // A distribution of zeros is no label, and smoothed it would be one.
+  const Tensor counts = (sparse ? label != kNoToken : any(label != 0, {-1})).to(pred.dtype());
+  const Tensor loss = softmax_cross_entropy(pred, target, options) * counts;
+  return sum(loss) / maximum(sum(counts), 1);
+}
+
 Tensor SigmoidCrossEntropyLoss::operator()(const Tensor& pred, const Tensor& label,
                                            const Tensor& sample_weight) const {
   const Tensor target = fitted("SigmoidCrossEntropyLoss", "label", label, pred);

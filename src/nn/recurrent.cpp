@@ -2,6 +2,7 @@
 #include <thalweg/ops/linear.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/random.h>
+#include <thalweg/ops/reduce.h>
 #include <thalweg/ops/shape.h>
 #include <thalweg/ops/views.h>
 
@@ -34,6 +35,15 @@ RecurrentLayerOptions layer_options(const RecurrentCellOptions& o) {
 // State `index` of [layers * directions, B, units].
 Tensor state_of(const Tensor& states, int64_t index) {
   return states.defined() ? squeeze(slice(states, 0, index, index + 1), {0}) : Tensor();
+}
+
+// Times up to the last with an input that is not 0, which are those where the sum from the end is
+// not 0.
+Tensor unpadded_lengths(const Tensor& x, bool time_first) {
+  const Tensor input = x.detach();
+  const Tensor used = any(input != 0, {2}).to(DType::i64);  // [B, T] or [T, B]
+  const int64_t axis = time_first ? 0 : 1;
+  return sum(flip(cumsum(flip(used, {axis}), axis), {axis}) > 0, {axis});
 }
 
 std::string cell_text(RecurrentWeights& w, RecurrentCell cell) {
@@ -116,6 +126,7 @@ std::string RecurrentLayer::describe() {
   if (options_.bidirectional) text += ", bidirectional=true";
   if (options_.dropout > 0) text += fmt::format(", dropout={}", options_.dropout);
   if (options_.time_first) text += ", time_first=true";
+  if (options_.zero_padding) text += ", zero_padding=true";
   return fmt::format("{}({})", type_name(), text);
 }
 
@@ -136,6 +147,8 @@ void RecurrentLayer::check(const Tensor& x, const RecurrentInputs& inputs) const
 Tensor RecurrentLayer::run_layers(Tensor x, const RecurrentInputs& inputs,
                                   std::vector<RecurrentResult>* states) {
   check(x, inputs);
+  const bool finds_lengths = options_.zero_padding && !inputs.lengths.defined();
+  const Tensor lengths = finds_lengths ? unpadded_lengths(x, options_.time_first) : inputs.lengths;
   for (int64_t layer = 0; layer < options_.layers; ++layer) {
     if (layer > 0 && options_.dropout > 0) x = dropout(x, options_.dropout);
     std::vector<Tensor> parts;
@@ -145,7 +158,7 @@ Tensor RecurrentLayer::run_layers(Tensor x, const RecurrentInputs& inputs,
                                    .run(cell_, x,
                                         {.h0 = state_of(inputs.states.h, index),
                                          .c0 = state_of(inputs.states.c, index),
-                                         .lengths = inputs.lengths,
+                                         .lengths = lengths,
                                          .reverse = direction == 1},
                                         options_.time_first);
       parts.push_back(result.y);

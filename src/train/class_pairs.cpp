@@ -44,6 +44,23 @@ void largest(const std::string& metric, const Tensor& scores, int64_t axis,
   });
 }
 
+// A distribution of zeros is no label.
+void mark_unlabelled(const std::string& metric, const Tensor& scores, int64_t axis,
+                     std::vector<int64_t>& labelled) {
+  const ScoreLayout layout = score_layout(metric, scores, axis);
+  visit_dtype(scores.dtype(), [&]<typename T>(T) {
+    for (size_t n = 0; n < labelled.size(); ++n) {
+      const auto i = static_cast<int64_t>(n);
+      const T* at =
+          scores.data<T>() + i / layout.inner * layout.classes * layout.inner + i % layout.inner;
+      bool zeros = true;
+      for (int64_t c = 0; c < layout.classes && zeros; ++c)
+        zeros = static_cast<double>(at[c * layout.inner]) == 0;
+      if (zeros) labelled[n] = kNoLabel;
+    }
+  });
+}
+
 // 1 where the value is above the threshold, else 0.
 void above(const Tensor& values, double threshold, std::vector<int64_t>& into) {
   into.clear();
@@ -148,16 +165,21 @@ const ClassPairs& class_pairs(const std::string& metric, const Observation& batc
   } else {
     largest(metric, output, at, pairs.predicted);
     if (!classes) pairs.classes = output.size(at);
-    if (label.shape() == output.shape())
+    if (label.shape() == output.shape()) {
       largest(metric, label, at, pairs.labelled);
-    else if (label.shape() == without_axis(output.shape(), at) && !is_floating(label.dtype()))
+      mark_unlabelled(metric, label, at, pairs.labelled);
+    } else if (label.shape() == without_axis(output.shape(), at) && !is_floating(label.dtype())) {
       read_integers(label, pairs.labelled);
-    else
+    } else {
       fail_shapes(metric, output, label);
+    }
   }
   const auto count = static_cast<int64_t>(pairs.predicted.size());
   value_weights(metric, batch.weight, output.size(0), count, pairs.weights);
   if (pairs.weights.empty()) pairs.weights.assign(pairs.predicted.size(), 1);
+  for (size_t i = 0; i < pairs.weights.size(); ++i) {
+    if (pairs.labelled[i] == kNoLabel) pairs.weights[i] = 0;
+  }
   // What does not count may be of any class, such as one that stands for "no label".
   for (size_t i = 0; i < pairs.weights.size(); ++i) {
     if (pairs.weights[i] == 0) pairs.predicted[i] = pairs.labelled[i] = 0;

@@ -9,6 +9,9 @@
 
 namespace thalweg::train {
 
+/// A label that does not count.
+inline constexpr int64_t kNoLabel = -1;
+
 struct ClassPairs {
   std::vector<int64_t> predicted, labelled;
   std::vector<double> weights;  // of each pair

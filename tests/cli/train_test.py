@@ -63,6 +63,11 @@ class Train(ProgramTest):
         self.assertGreater(result["accuracy"], 0.97)
         self.assertEqual(result["samples"], 1000)
 
+    def test_a_tagger_learns_from_what_comes_before_and_after(self):
+        out = self.succeed("train", "lstm-tagging")
+        run = [line.split()[1] for line in out.splitlines() if line.startswith("run ")][0]
+        self.assertGreater(json.loads(self.succeed("eval", run, "--json"))["accuracy"], 0.99)
+
     def test_a_loss_that_is_not_a_number_stops_the_run(self):
         self.expect_error(2, "step", "train", "small.toml", "--set",
                           "optimizer={kind='sgd', learning_rate=1e38}", "--set", "train.epochs=50")
@@ -87,6 +92,41 @@ learning_rate = 0.05
 
 [train]
 epochs = 4
+"""
+
+
+TAGS = """[run]
+name = "tags"
+
+[data]
+set = "files"
+train = "tags.ctf"
+streams = ["words=w:sparse:10", "tags=t:sparse:3"]
+packing = "padded"
+batch_size = 16
+
+[[net.layer]]
+kind = "embedding"
+count = 10
+units = 16
+
+[[net.layer]]
+kind = "gru"
+units = 32
+
+[[net.layer]]
+kind = "dense"
+units = 3
+
+[optimizer]
+kind = "adam"
+learning_rate = 0.01
+
+[train]
+epochs = 12
+
+[train.loss]
+kind = "token_cross_entropy"
 """
 
 
@@ -122,6 +162,21 @@ class Files(ProgramTest):
         run = self.train("--set", "data.train=points.csv", "--set", "train.epochs=10",
                          "--set", "data.streams=['x=a..b:dense:2', 'y=larger:dense:1:i64']")
         self.assertGreater(json.loads(self.succeed("eval", run, "--json"))["accuracy"], 0.95)
+
+    def test_learns_tags_of_padded_sequences(self):
+        # A tag is the sum of a word and the one before, modulo 3.
+        rows = ""
+        for sentence in range(300):
+            words = [(sentence * 7 + t * t * 5 + sentence * t) % 10 for t in range(2 + sentence % 6)]
+            for before, word in zip([0] + words, words):
+                rows += f"{sentence} |w {word}:1 |t {(word + before) % 3}:1\n"
+        self.write("tags.ctf", rows)
+        self.write("small.toml", TAGS)
+        run = self.train()
+        figures = json.loads(self.succeed("eval", run, "--json"))
+        self.assertEqual(figures["samples"], 1350)
+        self.assertGreater(figures["accuracy"], 0.98)
+        self.assertIn("GRU(16 -> 32", self.succeed("summary", "small.toml"))
 
     def test_balances_classes(self):
         # One of ten is of the second class, and x says which.

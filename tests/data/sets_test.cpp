@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -160,6 +161,44 @@ TEST(DrawnDigits, DependOnTheSeedAndTheirNumberOnly) {
   EXPECT_NE(first({.seed = 5}), first({.seed = 6}));
   EXPECT_NE(first({.seed = 5}), first({.split = Split::test, .seed = 5}));
   EXPECT_EQ(drawn_digits({.samples = 1, .flat = false})[0].data.shape(), Shape({1, 28, 28}));
+}
+
+TEST(DrawnTags, FollowTheRuleOfTheLanguage) {
+  const int64_t longest = 12;
+  const Dataset set = drawn_tags({.samples = 200, .words = 30, .longest = longest, .seed = 4});
+  std::set<int64_t> seen;
+  for (int64_t i = 0; i < set.size(); ++i) {
+    const Batch sentence = set[i];
+    std::vector<int64_t> words = sentence.data.to_vector<int64_t>();
+    const std::vector<int64_t> tags = sentence.label.to_vector<int64_t>();
+    words.push_back(0);
+    int64_t opener = 0;
+    for (size_t t = 0; t < tags.size(); ++t) {
+      const int64_t w = words[t];
+      int64_t expected = -1;
+      if (w >= 8) expected = words[t + 1] >= 5 && words[t + 1] <= 7 ? 8 : 5 + (w + opener) % 3;
+      if (w >= 5 && w <= 7) expected = 4;
+      if (w >= 1 && w <= 4) expected = w - 1;
+      ASSERT_EQ(tags[t], expected) << "sentence " << i << ", word " << t;
+      if (w >= 1 && w <= 4) opener = w;
+      EXPECT_TRUE(w != 0 || words[t + 1] == 0);
+      seen.insert(expected);
+    }
+    EXPECT_GE(std::count_if(words.begin(), words.end(), [](int64_t w) { return w != 0; }), 3);
+  }
+  EXPECT_EQ(seen.size(), 10u);
+}
+
+TEST(DrawnTags, SentencesDependOnSeedAndSplitOnly) {
+  const auto words = [](DrawnTagsOptions options) {
+    return drawn_tags(options)[1].data.to_vector<int64_t>();
+  };
+  EXPECT_EQ(words({.samples = 2, .seed = 5}), words({.samples = 9, .seed = 5}));
+  EXPECT_NE(words({.samples = 2, .seed = 5}), words({.samples = 2, .seed = 6}));
+  EXPECT_NE(words({.samples = 2, .seed = 5}),
+            words({.split = Split::test, .samples = 2, .seed = 5}));
+  EXPECT_THAT(error_text(ErrorKind::invalid, [] { drawn_tags({.words = 9}); }),
+              HasSubstr("at most 20 of 9 words"));
 }
 
 TEST(Spirals, ArmsAreWhereTheFormulaPutsThem) {

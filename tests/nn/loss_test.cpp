@@ -91,6 +91,28 @@ TEST(Loss, GivesNoValuesForAnEmptyBatch) {
   EXPECT_EQ(L2Loss{}(Tensor::zeros({0, 3}), Tensor::zeros({0, 3})).shape(), (Shape{0}));
 }
 
+// log(1 + e^-1) and log(1 + e^2): of two tokens with a label, the mean.
+TEST(TokenCrossEntropyLoss, IsTheMeanOverTheTokensThatHaveALabel) {
+  const Tensor z = Tensor::of({1.0, 0.0, 7.0, 8.0, 0.0, 2.0, 3.0, 1.0}, {2, 2, 2}).attach_grad();
+  const double expected = (std::log1p(std::exp(-1)) + std::log1p(std::exp(2))) / 2;
+  for (const Tensor& label : {Tensor::of<int64_t>({0, -1, 0, -1}, {2, 2}),
+                              Tensor::of({1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0}, {2, 2, 2})}) {
+    Tensor loss;
+    {
+      const Record record;
+      loss = TokenCrossEntropyLoss{}(z, label);
+    }
+    loss.backward();
+    EXPECT_NEAR(loss.item<double>(), expected, 1e-12);
+    const std::vector<double> g = z.grad().to_vector<double>();
+    EXPECT_NEAR(g[0], -1 / (1 + std::exp(1)) / 2, 1e-12);
+    EXPECT_EQ(g[2], 0);
+    EXPECT_EQ(g[7], 0);
+  }
+  const Tensor none = Tensor::full({2, 2}, -1, {DType::i64});
+  EXPECT_EQ(TokenCrossEntropyLoss{.label_smoothing = 0.1}(z, none).item<double>(), 0);
+}
+
 // huggingface/candle#2561, pytorch/pytorch#2221 and #1792
 TEST(SigmoidCrossEntropyLoss, IsExactWhereItSaturatesAndAtZero) {
   const Tensor z = Tensor::of({0.0, 100.0, -100.0, 100.0, -100.0, 1000.0, -1000.0}).attach_grad();

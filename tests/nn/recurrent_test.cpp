@@ -7,9 +7,12 @@
 #include <thalweg/graph/plan.h>
 #include <thalweg/nn/basic.h>
 #include <thalweg/nn/dense.h>
+#include <thalweg/nn/loss.h>
 #include <thalweg/nn/recurrent.h>
 #include <thalweg/nn/sequential.h>
 #include <thalweg/nn/summary.h>
+#include <thalweg/ops/index.h>
+#include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/reduce.h>
 #include <thalweg/ops/views.h>
 
@@ -162,6 +165,85 @@ TEST(Recurrent, AHybridizedNetGivesTheBitsOfTheEagerOne) {
   const Tensor eager = net(x);
   net.hybridize();
   for (int i = 0; i < 4; ++i) expect_near(net(x), eager, 0);
+}
+
+// Words 0 are padding, in the embedding and so in the layer behind it.
+TEST(Recurrent, ZerosAtTheEndArePaddingIfAskedFor) {
+  Embedding embedding(6, 3, {.padding = 0});
+  embedding.initialize(init::xavier(), {.seed = 1});
+  LSTM found(4, {.bidirectional = true, .zero_padding = true}), given(4, {.bidirectional = true});
+  found.initialize(init::xavier(), {.seed = 2});
+  given.initialize(init::xavier(), {.seed = 2});
+  const Tensor x = embedding(Tensor::of<int64_t>({3, 0, 5, 0, 1, 2, 4, 1, 0, 0, 0, 0}, {3, 4}));
+  const RecurrentOutputs out = found(x, {});
+  const RecurrentOutputs expected = given(x, {.lengths = Tensor::of<int64_t>({3, 4, 0})});
+  expect_near(out.y, expected.y, 0);
+  expect_near(out.states.h, expected.states.h, 0);
+  EXPECT_NE(given(x).to_vector<float>(), expected.y.to_vector<float>());
+}
+
+TEST(Recurrent, AnEmbeddingTakesOneHotRows) {
+  Embedding embedding(4, 3);
+  embedding.initialize(init::xavier(), {.seed = 1});
+  const Tensor words = Tensor::of<int64_t>({3, 1, 0, 2}, {2, 2});
+  expect_near(embedding(one_hot(words, 4)), embedding(words), 0);
+}
+
+struct Tagger : Module {
+  Embedding embedding{12, 6};
+  LSTM lstm{8, {.bidirectional = true}};
+  Dense out{5};
+
+  void members(Members& m) override { m("embedding", embedding)("lstm", lstm)("out", out); }
+  Tensor operator()(const Tensor& words, const Tensor& lengths) {
+    return run([&] { return out(lstm(embedding(words), {.lengths = lengths}).y); }, words);
+  }
+};
+
+// 50 steps of SGD with momentum.
+std::vector<double> losses_of(DType dtype, bool planned) {
+  const Json& expected = fixtures("recurrent").at("tagger");
+  Tagger net;
+  set_parameters(net, expected, dtype);
+  const auto integers = [&](const char* name) { return array(expected.at(name), DType::i64); };
+  const Tensor words = integers("words"), lengths = integers("lengths"), tags = integers("tags");
+  std::vector<Tensor> velocity;
+  for (const NamedParameter& item : net.parameters())
+    velocity.push_back(Tensor::zeros(item.parameter.shape(), {dtype}));
+  const auto step = [&] {
+    Tensor loss;
+    {
+      const Record record;
+      loss = TokenCrossEntropyLoss{}(net(words, lengths), tags);
+    }
+    loss.backward();
+    const Pause pause;
+    size_t i = 0;
+    for (const NamedParameter& item : net.parameters()) {
+      velocity[i] *= 0.9;
+      velocity[i] += item.parameter.grad();
+      item.parameter.data() -= velocity[i++] * 0.5;
+    }
+    return loss;
+  };
+  auto replayed = plan(step);
+  std::vector<double> losses;
+  for (size_t i = 0; i < expected.at("losses").size(); ++i)
+    losses.push_back((planned ? replayed() : step()).to(DType::f64).item<double>());
+  EXPECT_TRUE(!planned || replayed.counts().replayed > 40) << replayed.explain();
+  return losses;
+}
+
+TEST(Recurrent, ATaggerTrainsAsPyTorchs) {
+  const Json& wanted = fixtures("recurrent").at("tagger").at("losses");
+  const std::vector<double> f64 = losses_of(DType::f64, false), f32 = losses_of(DType::f32, false);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const double loss = wanted[i].get<double>();
+    EXPECT_NEAR(f64[i], loss, 1e-9 * loss) << "step " << i;
+    EXPECT_NEAR(f32[i], loss, 1e-4 * loss) << "step " << i;
+  }
+  EXPECT_EQ(losses_of(DType::f32, true), f32);
+  EXPECT_LT(f64.back(), 0.1 * f64.front());
 }
 
 template <typename Action>

@@ -80,6 +80,22 @@ TEST(Metrics, WhatHasNoWeightMayBeNaN) {
                    2.0);
 }
 
+TEST(Metrics, WhatHasNoLabelDoesNotCount) {
+  // Two sequences of two tokens; the second of each has no label.
+  const Tensor output = Tensor::of<float>({1, 2, 9, 0, 3, 1, 0, 5}, {2, 2, 2});
+  const Tensor labels = Tensor::of<int64_t>({1, -1, 1, -1}, {2, 2});
+  const Tensor rows = Tensor::of<float>({0, 1, 0, 0, 0, 1, 0, 0}, {2, 2, 2});
+  for (const Tensor& label : {labels, rows}) {
+    EXPECT_EQ(value_after(accuracy(), {.output = output, .label = label}), 0.5);
+    EXPECT_EQ(value_after(top_k({.k = 2}), {.output = output, .label = label}), 1);
+    EXPECT_EQ(value_after(recall({.of_class = 1}), {.output = output, .label = label}), 0.5);
+    const auto matrix = confusion();
+    matrix->update({.output = output, .label = label});
+    EXPECT_EQ(matrix->sums()[0] + matrix->sums()[1], 0);
+    EXPECT_EQ(matrix->sums()[2] + matrix->sums()[3], 2);
+  }
+}
+
 TEST(Metrics, WhatHasNoWeightMayHaveALabelThatIsNoClass) {
   const Tensor some = Tensor::of<int64_t>({0, -1, 2, 1, 99, 0}), right = labels();
   const Tensor weight = errors({1, 0, 1, 1, 0, 1});

@@ -37,6 +37,22 @@ struct DrawnDigitsOptions {
 /// sample to sample. Sample i of a split depends on the seed only, not on how many there are.
 THALWEG_API Dataset drawn_digits(DrawnDigitsOptions options = {});
 
+struct DrawnTagsOptions {
+  Split split = Split::train;
+  int64_t samples = 5000;
+  int64_t words = 100;   // at least 10
+  int64_t longest = 20;  // of a sentence; the shortest has a quarter of that
+  uint64_t seed = 0;
+};
+
+/// Sentences of a made-up language: words i64 [longest], 1 to `words` and 0 behind the sentence's
+/// end, and a tag for each, i64 [longest], -1 there. Words 1 to 4 are openers, whose tag is their
+/// number - 1, and 5 to 7 closers, of tag 4. Every other word w has one of three meanings, 5 + (w +
+/// k) mod 3, where k is the number of the last opener before it, 0 without one; and tag 8 instead
+/// if the next word is a closer. So a word's tag needs what comes before it, however far, and what
+/// comes after it. Sentence i of a split depends on the seed, `words` and `longest` only.
+THALWEG_API Dataset drawn_tags(DrawnTagsOptions options = {});
+
 struct SpiralsOptions {
   int64_t samples = 1000;
   int64_t classes = 2;  // arms, one after the other in equal shares

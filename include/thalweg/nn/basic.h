@@ -52,11 +52,13 @@ class THALWEG_API Dropout : public Module {
 };
 
 struct EmbeddingOptions {
+  int64_t padding = -1;  ///< this index gives zeros, which are not learned; -1: none
   init::Initializer weight_init = {};
   DType dtype = DType::f32;
 };
 
-/// A learned row for each index: integers [I...] -> [I..., units]. Parameter weight [count, units].
+/// A learned row for each index: integers [I...] -> [I..., units]; of floating [I..., count], such
+/// as one-hot rows, the sums of rows that they weigh. Parameter weight [count, units].
 /// An index outside [0, count) is an error.
 class THALWEG_API Embedding : public Module {
  public:
@@ -70,6 +72,9 @@ class THALWEG_API Embedding : public Module {
 
  protected:
   Tensor forward(const Tensor& indices) override;
+
+ private:
+  int64_t padding_;
 };
 
 /// Any function of one tensor as a layer.

@@ -61,6 +61,16 @@ struct THALWEG_API SoftmaxCrossEntropyLoss {
                     const Tensor& sample_weight = {}) const;
 };
 
+/// The mean cross entropy of all tokens that have a label, over the whole batch: without
+/// dimensions. Logits [N, T, C]; labels are integers [N, T], kNoToken where there is none, or
+/// distributions [N, T, C], zeros where there is none. 0 if no token has one.
+struct THALWEG_API TokenCrossEntropyLoss {
+  static constexpr int64_t kNoToken = -1;
+  double label_smoothing = 0;
+
+  Tensor operator()(const Tensor& pred, const Tensor& label) const;
+};
+
 /// thalweg::sigmoid_cross_entropy of logits, element by element; labels are between 0 and 1.
 struct THALWEG_API SigmoidCrossEntropyLoss {
   Tensor pos_weight = {};  ///< factor of the positive part, broadcast to pred; 1 if undefined

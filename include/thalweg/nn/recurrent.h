@@ -23,6 +23,8 @@ struct RecurrentLayerOptions {
   bool bidirectional = false;  ///< a second direction from the end; y has both, side by side
   double dropout = 0;          ///< while training, of what goes from a layer to the next
   bool time_first = false;     ///< x [T, B, C] and y [T, B, ...]; else [B, T, ...]
+  /// Times at the end of which all inputs are 0 are padding, where no lengths are given.
+  bool zero_padding = false;
   bool bias = true;
   int64_t in_units = 0;  ///< C; 0: learned at the first call
   init::Initializer input_init = {};

@@ -79,8 +79,9 @@ struct AccuracyOptions {
 };
 /// "accuracy": the part of labels that the output's largest score names. Labels: class numbers, the
 /// output's shape without `axis`; or scores of the output's shape, whose largest is taken. An
-/// integer or bool output holds class numbers itself. The first of equal scores counts; NaN is the
-/// largest score of all (NumPy's rule).
+/// integer or bool output holds class numbers itself. Label -1, or a row of zeros, is none and does
+/// not count, here and in the figures below that are made from classes. The first of equal scores
+/// counts; NaN is the largest score of all (NumPy's rule).
 THALWEG_API MetricPtr accuracy(const AccuracyOptions& options = {});
 
 struct TopKOptions {
