@@ -3,7 +3,9 @@
 #include <algorithm>
 
 // Accumulators are arrays of vectors here, which targets with vectors of unknown size do not have.
+#if !defined(__x86_64__)  // where targets.h may disable others
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/conv/gray_loops.cpp"
