@@ -41,7 +41,7 @@ struct RecurrentStates {
 };
 
 struct RecurrentInputs {
-  Tensor lengths = {};  ///< [B] integers, 0 to T: padding behind them is not looked at
+  Tensor lengths = {};  ///< [B] integers, 0 to T: any finite padding behind them is the same
   RecurrentStates states = {};
 };
 
