@@ -120,7 +120,6 @@ class Backward {
         return;
       }
       cell_({.units = units_,
-             .stride = units_,
              .grad_y = grad_y_ ? grad_y_.at(b, t) : nullptr,
              .activations = activations_.at(b, t),
              .y = y_.at(b, t),

@@ -104,12 +104,14 @@ HWY_INLINE void for_rows(CellForward<T> f, Step step) {
 // The state's part of a gate.
 template <typename T, typename A>
 HWY_INLINE Simd<T> product_of(const CellForward<T>& f, A at, int64_t gate, int64_t j) {
-  const Simd<T> product = at.load(f.product + gate * f.product_stride + j);
-  return f.bias ? product + at.load(f.bias + gate * f.stride + j) : product;
+  const Simd<T> product = at.load(f.product + gate * f.units + j);
+  return f.bias ? product + at.load(f.bias + gate * f.units + j) : product;
 }
 template <typename T, typename A>
 HWY_INLINE Simd<T> gate_of(const CellForward<T>& f, A at, int64_t gate, int64_t j) {
-  return at.load(f.x + gate * f.stride + j) + product_of(f, at, gate, j);
+  // The next sequence's row lies on another page, where the processor does not look ahead.
+  __builtin_prefetch(f.x + f.x_row + gate * f.units + j);
+  return at.load(f.x + gate * f.units + j) + product_of(f, at, gate, j);
 }
 template <typename T, typename A>
 HWY_INLINE void set_state(const CellForward<T>& f, A at, Simd<T> h, int64_t j) {
@@ -124,9 +126,9 @@ void lstm_forward(const CellForward<T>& tile) {
     const Simd<T> g = bend(gate_of(f, at, 2, j)), o = squash(gate_of(f, at, 3, j));
     const Simd<T> c = forget * at.load(f.c + j) + i * g;
     at.store(i, f.activations + j);
-    at.store(forget, f.activations + f.stride + j);
-    at.store(g, f.activations + 2 * f.stride + j);
-    at.store(o, f.activations + 3 * f.stride + j);
+    at.store(forget, f.activations + f.units + j);
+    at.store(g, f.activations + 2 * f.units + j);
+    at.store(o, f.activations + 3 * f.units + j);
     at.store(c, f.c + j);
     at.store(c, f.cells + j);
     set_state(f, at, o * bend(c), j);
@@ -137,16 +139,16 @@ template <typename T>
 void lstm_backward(const CellBackward<T>& b) {
   for_units<T>(b.units, [&](auto at, int64_t j) HWY_ATTR {
     const auto activation = [&](int64_t gate)
-                                HWY_ATTR { return at.load(b.activations + gate * b.stride + j); };
+                                HWY_ATTR { return at.load(b.activations + gate * b.units + j); };
     const Simd<T> i = activation(0), f = activation(1), g = activation(2), o = activation(3);
     const Simd<T> t = bend(at.load(b.cells + j));
     Simd<T> dh = at.load(b.dh + j);
     if (b.grad_y) dh = dh + at.load(b.grad_y + j);
     const Simd<T> dc = at.load(b.dc + j) + dh * o * (1 - t * t);
     at.store(dc * g * i * (1 - i), b.dx + j);
-    at.store(dc * at.load(b.c_before + j) * f * (1 - f), b.dx + b.stride + j);
-    at.store(dc * i * (1 - g * g), b.dx + 2 * b.stride + j);
-    at.store(dh * t * o * (1 - o), b.dx + 3 * b.stride + j);
+    at.store(dc * at.load(b.c_before + j) * f * (1 - f), b.dx + b.units + j);
+    at.store(dc * i * (1 - g * g), b.dx + 2 * b.units + j);
+    at.store(dh * t * o * (1 - o), b.dx + 3 * b.units + j);
     at.store(dc * f, b.dc + j);
     at.store(Simd<T>(0), b.dh + j);
   });
@@ -157,11 +159,11 @@ void gru_forward(const CellForward<T>& tile) {
   for_rows(tile, [](const CellForward<T>& f, auto at, int64_t j) HWY_ATTR {
     const Simd<T> r = squash(gate_of(f, at, 0, j)), z = squash(gate_of(f, at, 1, j));
     const Simd<T> product = product_of(f, at, 2, j);
-    const Simd<T> n = bend(at.load(f.x + 2 * f.stride + j) + r * product);
+    const Simd<T> n = bend(at.load(f.x + 2 * f.units + j) + r * product);
     at.store(r, f.activations + j);
-    at.store(z, f.activations + f.stride + j);
-    at.store(n, f.activations + 2 * f.stride + j);
-    at.store(product, f.activations + 3 * f.stride + j);
+    at.store(z, f.activations + f.units + j);
+    at.store(n, f.activations + 2 * f.units + j);
+    at.store(product, f.activations + 3 * f.units + j);
     set_state(f, at, (1 - z) * n + z * at.load(f.h + j), j);
   });
 }
@@ -170,7 +172,7 @@ template <typename T>
 void gru_backward(const CellBackward<T>& b) {
   for_units<T>(b.units, [&](auto at, int64_t j) HWY_ATTR {
     const auto activation = [&](int64_t gate)
-                                HWY_ATTR { return at.load(b.activations + gate * b.stride + j); };
+                                HWY_ATTR { return at.load(b.activations + gate * b.units + j); };
     const Simd<T> r = activation(0), z = activation(1), n = activation(2), product = activation(3);
     Simd<T> dh = at.load(b.dh + j);
     if (b.grad_y) dh = dh + at.load(b.grad_y + j);
@@ -179,10 +181,10 @@ void gru_backward(const CellBackward<T>& b) {
     const Simd<T> dz = dh * (at.load(b.h_before + j) - n) * z * (1 - z);
     at.store(dr, b.dx + j);
     at.store(dr, b.dproduct + j);
-    at.store(dz, b.dx + b.stride + j);
-    at.store(dz, b.dproduct + b.stride + j);
-    at.store(dn, b.dx + 2 * b.stride + j);
-    at.store(dn * r, b.dproduct + 2 * b.stride + j);
+    at.store(dz, b.dx + b.units + j);
+    at.store(dz, b.dproduct + b.units + j);
+    at.store(dn, b.dx + 2 * b.units + j);
+    at.store(dn * r, b.dproduct + 2 * b.units + j);
     at.store(dh * z, b.dh + j);
   });
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 // The innermost loops of recurrent layers: what a cell does with the gates of some sequences at one
-// time, for some of its units. Arrays that hold several gates have `stride` elements from a gate to
-// the next; those of a sequence's rows are followed by the next one's after the `_row` elements.
+// time. Arrays that hold several gates have all units of one, then those of the next. A sequence's
+// elements are followed by the next one's after the `_row` strides.
 
 #include <cstdint>
 
@@ -13,8 +13,6 @@ namespace thalweg::sequence {
 template <typename T>
 struct CellForward {
   int64_t rows, units;
-  int64_t stride;  // of x, bias and activations
-  int64_t product_stride;
   const T *x, *product, *bias;  // the input's and the state's part of the gates; bias may be null
   const T* h;                   // the state before
   T* c;                         // the cell state, replaced by the next; of lstm only
@@ -38,7 +36,6 @@ struct CellForward {
 template <typename T>
 struct CellBackward {
   int64_t units;
-  int64_t stride;
   const T *grad_y, *activations, *y, *h_before, *cells, *c_before;  // grad_y may be null
   T *dh, *dc;  // of the states after, replaced by those before, but for what goes through products
   T *dx, *dproduct;
