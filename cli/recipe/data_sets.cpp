@@ -120,6 +120,8 @@ constexpr Kind kKinds[] = {
     {"spirals", "Points in the plane on the arms of a spiral.", make_part<Spirals>},
     {"drawn_tags", "Sentences of a made-up language and a tag for each word, which others decide.",
      make_part<DrawnTags>},
+    {"text", "Windows of a text file, or of drawn sentences: bytes, and the byte after each.",
+     make_text_set},
     {"files", "Files of any format: CTF, CSV, pictures, records and so on.", make_file_set},
 };
 

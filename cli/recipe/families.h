@@ -28,6 +28,7 @@ class DataSetPart : public Part {
 };
 std::span<const Kind> data_set_kinds();
 std::unique_ptr<Part> make_file_set();
+std::unique_ptr<Part> make_text_set();
 
 class TransformPart : public Part {
  public:
@@ -49,6 +50,8 @@ class LayerPart : public Part {
   virtual void add_to(nn::Sequential& net) const = 0;
 };
 std::span<const Kind> layer_kinds();
+std::unique_ptr<Part> make_positional_embedding();
+std::unique_ptr<Part> make_transformer_block();
 
 class LossPart : public Part {
  public:

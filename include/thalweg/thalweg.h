@@ -10,6 +10,7 @@
 #include <thalweg/data/csv.h>
 #include <thalweg/data/ctf.h>
 #include <thalweg/data/deserializer.h>
+#include <thalweg/data/drawn_text.h>
 #include <thalweg/data/format.h>
 #include <thalweg/data/idx.h>
 #include <thalweg/data/image.h>
