@@ -68,6 +68,16 @@ class Train(ProgramTest):
         run = [line.split()[1] for line in out.splitlines() if line.startswith("run ")][0]
         self.assertGreater(json.loads(self.succeed("eval", run, "--json"))["accuracy"], 0.99)
 
+    def test_a_gpt_learns_to_repeat_a_text_of_ones_own(self):
+        with open(self.path("text.txt"), "w") as text:
+            text.write("one two three four five six seven eight nine ten. " * 200)
+        out = self.succeed("train", "char-gpt", "--set", "data.train=text.txt", "--set", "train.epochs=10",
+                           "--set", "net.layer.1.length=32", "--set", "data.length=32", "--set", "data.batch_size=8")
+        run = [line.split()[1] for line in out.splitlines() if line.startswith("run ")][0]
+        result = json.loads(self.succeed("eval", run, "--json"))
+        self.assertGreater(result["accuracy"], 0.9)
+        self.assertLess(result["perplexity"], 1.5)
+
     def test_a_loss_that_is_not_a_number_stops_the_run(self):
         self.expect_error(2, "step", "train", "small.toml", "--set",
                           "optimizer={kind='sgd', learning_rate=1e38}", "--set", "train.epochs=50")
