@@ -57,10 +57,10 @@ void soften(float* scores, int64_t count, int64_t n, float scale, RowState& stat
   });
   std::fill(scores + count, scores + n, 0.0f);
   const float sum = hn::GetLane(hn::SumOfLanes(hn::ScalableTag<float>(), total.v));
-  if (state.largest != largest) {
-    const float factor = std::exp(state.largest - largest);  // 0 at first
+  if (state.sum != 0 && state.largest != largest) {
+    const float factor = std::exp(state.largest - largest);
     state.sum *= factor;
-    if (state.sum != 0) multiply(out, out_size, factor);
+    multiply(out, out_size, factor);
   }
   state = {largest, state.sum + sum};
 }
