@@ -108,6 +108,9 @@ class CommandLine {
         ->check(not_empty());
     command->add_option("--seed", train_.seed, "As --set run.seed=N");
     command->add_option("--runs", train_.runs, "As --set run.folder=FOLDER")->check(not_empty());
+    command->add_flag("--profile", train_.profile,
+                      "Time every kernel: a table, and profile.json in the run's folder for "
+                      "chrome://tracing");
     command->add_flag("--print", train_.print, "Print the whole recipe, with defaults, and end");
     command->add_flag("--keys", train_.keys, "Print every key that a recipe may have, and end");
     add_common(command, train_.common);

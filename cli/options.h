@@ -25,6 +25,7 @@ struct TrainOptions {
   std::string runs;  ///< the folder in which the run's folder is made
   bool print = false;
   bool keys = false;
+  bool profile = false;  ///< time every kernel
 };
 
 struct EvalOptions {

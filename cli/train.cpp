@@ -64,6 +64,12 @@ void print_waiting(const data::DataLoader& loader, const train::SessionResult& r
       format_duration(data->transform_seconds), loader.options().workers);
 }
 
+void print_profile(Profile& profile, const train::RunPaths& paths) {
+  profile.stop();
+  profile.write_trace(paths.profile);
+  fmt::print("\n{}\n", profile.table());
+}
+
 int print_result(const train::Session& session, const train::SessionResult& result) {
   const train::RunPaths& paths = *session.paths();
   if (result.reason == train::EndReason::signal) return kExitSignal + result.signal;
@@ -102,7 +108,10 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
     trainer.set_learning_rate(recipe.optimizer.as<OptimizerPart>().make().learning_rate());
     write_file(session.paths()->config, config);
   }
+  std::optional<Profile> profile;
+  if (options.profile) profile.emplace();
   const train::SessionResult result = session.run();
+  if (profile) print_profile(*profile, *session.paths());
   print_waiting(loader, result);
   return print_result(session, result);
 }

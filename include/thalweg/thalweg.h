@@ -30,6 +30,7 @@
 #include <thalweg/graph/diagram.h>
 #include <thalweg/graph/function.h>
 #include <thalweg/graph/plan.h>
+#include <thalweg/graph/profile.h>
 #include <thalweg/model/exported.h>
 #include <thalweg/model/parameters.h>
 #include <thalweg/model/safetensors.h>

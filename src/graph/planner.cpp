@@ -10,6 +10,7 @@
 #include "graph/passes.h"
 #include "graph/plan_diagram.h"
 #include "graph/plan_text.h"
+#include "graph/profiler.h"
 #include "graph/program.h"
 #include "graph/signature.h"
 #include "graph/tape.h"
@@ -222,7 +223,7 @@ Planner::~Planner() = default;
 bool Planner::enter() {
   const ThreadMode& mode = thread_mode();
   // Inside a trace the function's kernels are part of that trace.
-  if (mode.tracer) return false;
+  if (mode.tracer && !active_profiler()) return false;
   if (state_->busy.exchange(true, std::memory_order_acquire)) return false;
   state_->arguments.clear();
   if (!mode.recorder) return true;

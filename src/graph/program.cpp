@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "graph/backward.h"
 #include "graph/leaf.h"
+#include "graph/profiler.h"
 #include "tensor/same.h"
 
 namespace thalweg {
@@ -244,7 +245,10 @@ void Program::replay(std::span<const TensorImpl* const> arguments, std::span<Ten
   bind_arguments(arguments);
   for (Slot& slot : gradient_slots_) bind_gradient(slot);
   bind_results();
-  seconds_.empty() ? run_steps() : run_steps_measured();
+  if (Profiler* profiler = active_profiler()) [[unlikely]]
+    run_steps_profiled(*profiler);
+  else
+    seconds_.empty() ? run_steps() : run_steps_measured();
   give_results(arguments, results);
 }
 
@@ -273,6 +277,20 @@ void Program::run_steps_measured() {
     i = next;
   }
   ++measured_;
+}
+
+void Program::run_steps_profiled(Profiler& profiler) {
+  for (size_t i = 0; i < steps_.size();) {
+    const Step& step = steps_[i];
+    if (!step.run) {
+      i = run_other(i);
+      continue;
+    }
+    const PlanRecord& record = graph_.records[step.record];
+    profiler.run_planned(record.kernel, step.context, record.body.get());
+    for (uint32_t b = 0; b < step.bumps; ++b) bumps_[step.first_bump + b]->bump_version();
+    ++i;
+  }
 }
 
 // A step without a kernel; the number of the next one.

@@ -10,6 +10,8 @@
 
 namespace thalweg {
 
+class Profiler;
+
 class Program {
  public:
   explicit Program(PlanGraph graph);
@@ -70,6 +72,7 @@ class Program {
   std::string compare_steps(const Trace& trace);
   void run_steps();
   void run_steps_measured();
+  void run_steps_profiled(Profiler& profiler);
   size_t run_step(size_t step);
   size_t run_other(size_t step);
   void run_draw(const PlanRecord& record);

@@ -14,6 +14,8 @@
 namespace thalweg {
 namespace {
 
+constinit thread_local Trace* t_trace = nullptr;  // not the only kind of tracer
+
 // While a kernel runs, what it does inside is its own matter.
 class Untraced {
  public:
@@ -72,12 +74,18 @@ RandomFields random_fields(const Op& op) {
   return found;
 }
 
+Trace* active_trace() {
+  const Tracer* tracer = thread_mode().tracer;
+  return tracer && tracer == t_trace ? t_trace : nullptr;
+}
+
 Trace::Trace(std::span<const TensorImpl* const> arguments)
     : first_id_(Storage::next_id()),
       first_serial_(Segment::next_serial()),
       first_random_(default_random_state()),
       arguments_(arguments.begin(), arguments.end()),
       outer_tracer_(std::exchange(thread_mode().tracer, this)),
+      outer_trace_(std::exchange(t_trace, this)),
       outer_observer_(set_host_observer(this)),
       outer_watcher_(Storage::set_watcher(this)) {
   for (uint32_t i = 0; i < arguments_.size(); ++i) {
@@ -100,6 +108,7 @@ void Trace::stop() {
   if (!active_) return;
   active_ = false;
   thread_mode().tracer = outer_tracer_;
+  t_trace = outer_trace_;
   set_host_observer(outer_observer_);
   Storage::set_watcher(outer_watcher_);
 }
@@ -188,7 +197,7 @@ void Trace::run(const Kernel& kernel, const KernelContext& context) {
   }
   steps_.push_back(step);
   const Untraced inside;
-  kernel.run(context);
+  outer_tracer_ ? outer_tracer_->run(kernel, context) : kernel.run(context);
   if (!captures_) return;
   captured_.resize(steps_.size());
   for (size_t i = 0; i < context.outputs(); ++i)

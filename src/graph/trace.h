@@ -168,12 +168,13 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
   std::vector<TraceResult> results_;
   std::unordered_map<const TensorImpl*, uint32_t> own_;  // handles of the trace and of results
   Tracer* outer_tracer_;
+  Trace* outer_trace_;
   HostObserver* outer_observer_;
   Storage::Watcher* outer_watcher_;
 };
 
 /// The trace of the calling thread, or null.
-inline Trace* active_trace() { return static_cast<Trace*>(thread_mode().tracer); }
+Trace* active_trace();
 
 /// The first thing in which two traces differ that a replay would get wrong; empty if there is
 /// none.

@@ -4,9 +4,9 @@
 
 #include <thalweg/nn/summary.h>
 
-#include "nn/op_cost.h"
 #include "nn/recorder_scope.h"
 #include "nn/visit.h"
+#include "ops/op_cost.h"
 
 namespace thalweg::nn {
 namespace {

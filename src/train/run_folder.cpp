@@ -60,7 +60,8 @@ RunPaths::RunPaths(const std::string& path)
       metrics(path + "/metrics.jsonl"),
       checkpoints(path + "/checkpoints"),
       model(path + "/model.safetensors"),
-      report(path + "/report.html") {}
+      report(path + "/report.html"),
+      profile(path + "/profile.json") {}
 
 class RunFolder::State {
  public:

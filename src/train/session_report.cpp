@@ -43,11 +43,9 @@ ReportConfusion confusion_of(const std::vector<metric::MetricPtr>& metrics,
 }  // namespace
 
 std::vector<ReportPhase> PhaseClock::report() const {
-  static constexpr const char* names[kPhases] = {"data", "step", "evaluation", "checkpoint",
-                                                 "records"};
   std::vector<ReportPhase> phases;
   for (size_t i = 0; i < kPhases; ++i)
-    if (calls_[i]) phases.push_back({names[i], seconds_[i], calls_[i]});
+    if (calls_[i]) phases.push_back({kNames[i], seconds_[i], calls_[i]});
   return phases;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include <thalweg/base/clock.h>
+#include <thalweg/graph/profile.h>
 #include <thalweg/train/session.h>
 
 namespace thalweg::train {
@@ -14,10 +15,13 @@ class PhaseClock {
  public:
   enum Phase : uint8_t { data, step, evaluation, checkpoint, other };
   static constexpr size_t kPhases = 5;
+  static constexpr const char* kNames[kPhases] = {"data", "step", "evaluation", "checkpoint",
+                                                  "records"};
 
   /// The time since the last call belongs to `phase`.
   void end(Phase phase) {
     const double now = watch_.seconds();
+    note_stretch(kNames[phase], now - last_);
     seconds_[phase] += now - last_;
     ++calls_[phase];
     last_ = now;

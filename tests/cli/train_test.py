@@ -223,6 +223,28 @@ class Files(ProgramTest):
         self.assertAlmostEqual(1 - last["accuracy"], 0.0727, delta=0.004)
 
 
+class Profile(ProgramTest):
+    def test_leaves_a_trace_and_a_table_and_the_same_bits(self):
+        plain = self.train()
+        out = self.succeed("train", "small.toml", "--profile")
+        run = [line.split()[1] for line in out.splitlines() if line.startswith("run ")][0]
+        self.assertEqual(self.read(plain, "metrics.jsonl"), self.read(run, "metrics.jsonl"))
+        self.assertRegex(out, r"op +kernel +calls +time +mean +share +GFLOP/s +GB/s +peak\n")
+        self.assertRegex(out, r"linear .*%")
+        events = self.events(run)
+        self.assertLessEqual({"linear", "step", "evaluation", "live tensors"}, {event["name"] for event in events})
+        ops = [event for event in events if event.get("cat") == "op"]
+        self.assertGreater(sum(event["args"]["planned"] for event in ops), len(ops) / 2)
+
+    def test_a_run_without_a_plan_is_profiled_op_by_op(self):
+        ops = [event for event in self.events(self.train("--profile", "--set", "train.plan=false")) if event.get("cat") == "op"]
+        self.assertIn("linear", {event["name"] for event in ops})
+        self.assertFalse(any(event["args"]["planned"] for event in ops))
+
+    def events(self, run):
+        return json.loads(self.read(run, "profile.json"))["traceEvents"]
+
+
 class Predict(ProgramTest):
     def test_names_the_classes_of_samples(self):
         run = self.train("--set", "train.epochs=1")

@@ -26,7 +26,7 @@ namespace thalweg::train {
 /// Where things are in a run's folder.
 struct THALWEG_API RunPaths {
   explicit RunPaths(const std::string& folder);
-  std::string folder, config, metrics, checkpoints, model, report;
+  std::string folder, config, metrics, checkpoints, model, report, profile;
 };
 
 /// A line of metrics.jsonl.

@@ -4,10 +4,10 @@
 
 #include <thalweg/ops/op.h>
 
-namespace thalweg::nn {
+namespace thalweg {
 
-/// Operations of one op on these arguments, as NetSummary counts them.
+/// Operations of one op on these arguments, as NetSummary counts them; 0 for what is in no table.
 int64_t op_cost(const Op& op, std::span<const TensorImpl* const> inputs,
                 std::span<TensorImpl* const> outputs);
 
-}  // namespace thalweg::nn
+}  // namespace thalweg

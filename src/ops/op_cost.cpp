@@ -1,9 +1,9 @@
-#include "nn/op_cost.h"
+#include "ops/op_cost.h"
 
 #include <algorithm>
 #include <string_view>
 
-namespace thalweg::nn {
+namespace thalweg {
 namespace {
 
 int64_t bias_adds(std::span<const TensorImpl* const> inputs, int64_t outputs) {
@@ -14,7 +14,7 @@ int64_t bias_adds(std::span<const TensorImpl* const> inputs, int64_t outputs) {
 
 int64_t op_cost(const Op& op, std::span<const TensorImpl* const> inputs,
                 std::span<TensorImpl* const> outputs) {
-  if (op.flags.view) return 0;
+  if (op.flags.view || !op.infer) return 0;
   const std::string_view name = op.name;
   const int64_t out = outputs[0]->meta.size();
   if (name == "linear" || name == "matmul") {
@@ -25,6 +25,10 @@ int64_t op_cost(const Op& op, std::span<const TensorImpl* const> inputs,
     const TensorMeta &x = inputs[0]->meta, &weight = inputs[1]->meta;
     const int64_t window = weight.size() / std::max<int64_t>(weight.shape[0], 1);
     return 2 * (name == "conv" ? out : x.size()) * window + bias_adds(inputs, out);
+  }
+  if (name == "conv_weight_gradient") {
+    const TensorMeta& weight = outputs[0]->meta;
+    return 2 * inputs[1]->meta.size() * (weight.size() / std::max<int64_t>(weight.shape[0], 1));
   }
   // A product of each query with each key, and with its value.
   if (name == "attention") {
@@ -42,4 +46,4 @@ int64_t op_cost(const Op& op, std::span<const TensorImpl* const> inputs,
   return largest;
 }
 
-}  // namespace thalweg::nn
+}  // namespace thalweg
