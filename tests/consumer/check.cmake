@@ -34,6 +34,8 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 message(STATUS "${output}")
+# The installed program finds its libraries.
+run(${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH ${INSTALLED}/bin/thalweg --version)
 
 # Misuse is refused by the compiler, with the message that the first line of each file names.
 file(GLOB sources ${CMAKE_CURRENT_LIST_DIR}/must_not_compile/*.cpp)
