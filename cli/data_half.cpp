@@ -66,6 +66,12 @@ DataHalf DataHalf::transformed(std::vector<data::Transform> steps) const {
   return result;
 }
 
+DataHalf DataHalf::for_net(const nn::Module& net) const {
+  DataHalf result = *this;
+  if (result.corpus_) result.corpus_->keep_sparse = net.takes_sparse();
+  return result;
+}
+
 data::MinibatchSource DataHalf::source(data::MinibatchSourceOptions options) const {
   options.memory_limit = corpus_->memory_limit;
   if (corpus_->padded) {
@@ -81,14 +87,16 @@ data::DataLoader DataHalf::loader(const data::DataLoaderOptions& options) const 
   std::vector<double> weights;
   if (corpus_->balance && options.shuffle)
     weights = data::balanced_weights(data::read_classes(*corpus_->open(), label()));
-  return data::DataLoader(
-      source({.randomize = options.shuffle,
-              .seed = options.seed,
-              .max_sweeps = 0,
-              .sweep_end = sweep_end(options.last_batch),
-              .workers = options.workers,
-              .weights = std::move(weights)}),
-      {.batch_size = options.batch_size, .data = corpus_->data, .label = corpus_->label});
+  return data::DataLoader(source({.randomize = options.shuffle,
+                                  .seed = options.seed,
+                                  .max_sweeps = 0,
+                                  .sweep_end = sweep_end(options.last_batch),
+                                  .workers = options.workers,
+                                  .weights = std::move(weights)}),
+                          {.batch_size = options.batch_size,
+                           .data = corpus_->data,
+                           .label = corpus_->label,
+                           .keep_sparse = corpus_->keep_sparse});
 }
 
 }  // namespace thalweg::cli

@@ -17,8 +17,9 @@ struct Corpus {
   std::string data = {};   // the stream that goes into the net; "": the first
   std::string label = {};  // the stream that it is to give; "": the first of the others
   size_t memory_limit = size_t{1} << 30;
-  bool balance = false;  // classes are drawn equally often
-  bool padded = false;   // whole sequences, side by side
+  bool balance = false;      // classes are drawn equally often
+  bool padded = false;       // whole sequences, side by side
+  bool keep_sparse = false;  // the net takes a sparse stream as it is
 };
 
 /// What a recipe trains or tests on: samples by number, or files.
@@ -37,6 +38,8 @@ class DataHalf {
 
   /// With the input after the steps.
   DataHalf transformed(std::vector<data::Transform> steps) const;
+  /// Sparse input goes into the net as it is, if that takes it.
+  DataHalf for_net(const nn::Module& net) const;
   /// `prefetch_bytes` is for data sets.
   data::DataLoader loader(const data::DataLoaderOptions& options) const;
 

@@ -57,6 +57,13 @@ void check_splits(const Splits& splits) {
   }
 }
 
+// Without values.
+nn::Sequential layers_of(const Recipe& recipe) {
+  nn::Sequential net;
+  for (const Chosen& chosen : recipe.layers) chosen.as<LayerPart>().add_to(net);
+  return net;
+}
+
 data::LastBatch last_batch_of(const std::string& name) {
   if (name == "discard") return data::LastBatch::discard;
   return name == "rollover" ? data::LastBatch::rollover : data::LastBatch::keep;
@@ -74,8 +81,9 @@ Device apply(const CommonOptions& options) {
 RecipeData load_data(Recipe& recipe) {
   const Splits splits = load_splits(recipe);
   check_splits(splits);
-  return {transformed(splits.train, recipe, true), transformed(splits.test, recipe, false),
-          splits.test};
+  const nn::Sequential net = layers_of(recipe);
+  return {transformed(splits.train, recipe, true).for_net(net),
+          transformed(splits.test, recipe, false).for_net(net), splits.test};
 }
 
 DataHalf transformed_for_test(const Recipe& recipe, const DataHalf& raw) {
@@ -83,8 +91,7 @@ DataHalf transformed_for_test(const Recipe& recipe, const DataHalf& raw) {
 }
 
 nn::Sequential make_net(const Recipe& recipe, const DataHalf& data, Device device) {
-  nn::Sequential net;
-  for (const Chosen& chosen : recipe.layers) chosen.as<LayerPart>().add_to(net);
+  nn::Sequential net = layers_of(recipe);
   const auto seed = static_cast<uint64_t>(recipe.run.seed);
   net.initialize(recipe.init.as<InitializerPart>().make(), {.seed = seed, .device = device});
   net(data.example().to(device));

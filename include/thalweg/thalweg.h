@@ -59,11 +59,13 @@
 #include <thalweg/ops/random.h>
 #include <thalweg/ops/recurrent.h>
 #include <thalweg/ops/reduce.h>
+#include <thalweg/ops/row_gradient.h>
 #include <thalweg/ops/shape.h>
 #include <thalweg/ops/softmax.h>
 #include <thalweg/ops/sort.h>
 #include <thalweg/ops/sparse.h>
 #include <thalweg/ops/views.h>
+#include <thalweg/tensor/csr.h>
 #include <thalweg/tensor/tensor.h>
 #include <thalweg/train/averager.h>
 #include <thalweg/train/checkpoint.h>

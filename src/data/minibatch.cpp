@@ -5,21 +5,6 @@
 
 namespace thalweg::data {
 
-Tensor CsrTensor::to_dense() const {
-  const Tensor dense = Tensor::zeros(shape, {.dtype = values.dtype()});
-  const int64_t width = shape.back();
-  const int64_t* starts = row_starts.data<int64_t>();
-  const int32_t* column = columns.data<int32_t>();
-  visit_dtype(values.dtype(), [&](auto type) {
-    using T = decltype(type);
-    const T* from = values.data<T>();
-    T* to = dense.mutable_data<T>();
-    for (int64_t row = 0; row + 1 < row_starts.size(); ++row)
-      for (int64_t i = starts[row]; i < starts[row + 1]; ++i) to[row * width + column[i]] = from[i];
-  });
-  return dense;
-}
-
 size_t Minibatch::number_of(std::string_view name) const {
   if (!streams_) fail_invalid("minibatch: there is none after the last one");
   std::vector<std::string_view> names;

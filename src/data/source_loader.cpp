@@ -62,6 +62,7 @@ class SourceLoader final : public LoaderImpl {
     for (size_t i : field_order(source_.streams(), options)) {
       const StreamInfo& stream = source_.streams()[i];
       fields->push_back({stream.name, stream.dtype, stream.shape});
+      if (fields->size() == 1) keeps_sparse_ = options.keep_sparse && stream.sparse;
       if (fields->size() == 2) class_names_ = stream.class_names;
     }
     fields_ = std::move(fields);
@@ -140,7 +141,8 @@ class SourceLoader final : public LoaderImpl {
  private:
   Batch batch_of(const Minibatch& minibatch) const {
     std::vector<Tensor> columns;
-    for (const Field& field : *fields_) columns.push_back(minibatch[field.name]);
+    for (const Field& field : *fields_)
+      columns.push_back(keeps_sparse_ && columns.empty() ? Tensor() : minibatch[field.name]);
     // One key for every row of the data: padded sequences are rows, samples of one are several.
     std::vector<SampleKey> keys;
     const std::vector<int64_t> lengths = minibatch.lengths((*fields_)[0].name).to_vector<int64_t>();
@@ -149,16 +151,21 @@ class SourceLoader final : public LoaderImpl {
       const SampleKey key{minibatch.sequences[i].number, minibatch.sequences[i].sweep};
       keys.insert(keys.end(), are_samples ? static_cast<size_t>(lengths[i]) : 1, key);
     }
+    CsrTensor sparse;
+    if (keeps_sparse_) sparse = minibatch.csr((*fields_)[0].name);
     if (source_.options().packing == Packing::truncated)
-      keys.resize(static_cast<size_t>(columns[0].shape()[0]));
-    return Batch(fields_, std::move(columns), std::move(keys));
+      keys.resize(static_cast<size_t>((keeps_sparse_ ? sparse.shape : columns[0].shape())[0]));
+    Batch batch(fields_, std::move(columns), std::move(keys));
+    batch.sparse = std::move(sparse);
+    return batch;
   }
 
   MinibatchSource source_;
   std::shared_ptr<const std::vector<Field>> fields_;
   std::vector<std::string> class_names_;
-  int64_t sweep_ = 0;     // of the pass
-  bool is_last_ = false;  // the batch is the pass's last
+  int64_t sweep_ = 0;          // of the pass
+  bool keeps_sparse_ = false;  // the data's stream
+  bool is_last_ = false;       // the batch is the pass's last
 };
 
 }  // namespace

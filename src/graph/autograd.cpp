@@ -6,6 +6,7 @@
 #include "graph/backward.h"
 #include "graph/leaf.h"
 #include "graph/tape.h"
+#include "ops/row_gradient.h"
 
 namespace thalweg {
 
@@ -46,7 +47,7 @@ bool is_training() { return thread_mode().training; }
 
 void backward(std::span<const Tensor> heads, std::span<const Tensor> head_grads,
               BackwardOptions options) {
-  Backward pass(options);
+  Backward pass(options, Backward::Target::leaves);
   pass.start(heads, head_grads);
   pass.run();
   pass.write_leaves();
@@ -54,7 +55,7 @@ void backward(std::span<const Tensor> heads, std::span<const Tensor> head_grads,
 
 std::vector<Tensor> grad(std::span<const Tensor> heads, std::span<const Tensor> variables,
                          std::span<const Tensor> head_grads, BackwardOptions options) {
-  Backward pass(options);
+  Backward pass(options, Backward::Target::tensors);
   pass.start(heads, head_grads);
   pass.run();
   return pass.take(variables);
@@ -70,7 +71,10 @@ const Tensor& Tensor::attach_grad(GradReq req) const {
   impl_->segment.reset();
   if (!impl_->leaf) impl_->leaf = std::make_unique<Leaf>();
   impl_->leaf->req = req;
-  if (req == GradReq::null) leaf_of(*impl_).grad = Tensor();
+  if (req == GradReq::null) {
+    leaf_of(*impl_).grad = Tensor();
+    leaf_of(*impl_).rows = {};
+  }
   return *this;
 }
 
@@ -84,6 +88,7 @@ Tensor Tensor::grad() const {
                  to_string(shape()));
   }
   Leaf& leaf = leaf_of(*impl_);
+  leaf.make_dense(shape());
   if (!leaf.grad.defined()) leaf.grad = Tensor::zeros(shape(), {dtype(), device()});
   return leaf.grad;
 }
@@ -92,6 +97,12 @@ void Tensor::zero_grad() const {
   if (grad_req() == GradReq::null) return;
   Leaf& leaf = leaf_of(*impl_);
   if (leaf.grad.defined()) leaf.grad.fill(0);
+  if (leaf.rows.defined()) leaf.rows = no_rows(leaf.rows);
+}
+
+std::optional<RowGradient> row_gradient(const Tensor& leaf) {
+  if (leaf.grad_req() == GradReq::null || !leaf_of(*leaf.impl()).rows.defined()) return {};
+  return leaf_of(*leaf.impl()).rows;
 }
 
 void Tensor::backward() const { thalweg::backward(*this); }

@@ -63,8 +63,10 @@ std::unique_ptr<Backward::Scratch>& Backward::kept_scratch() {
   return kept;
 }
 
-Backward::Backward(BackwardOptions options)
-    : options_(options), scratch_(std::move(kept_scratch())) {
+Backward::Backward(BackwardOptions options, Target target)
+    : options_(options),
+      takes_rows_(target == Target::leaves && !options.create_graph),
+      scratch_(std::move(kept_scratch())) {
   options_.retain = options.retain || options.create_graph;
   if (!scratch_) scratch_ = std::make_unique<Scratch>();
 }
@@ -73,6 +75,7 @@ Backward::~Backward() {
   if (!finished_) return;  // an error left tensors behind
   scratch_->pending.clear();
   scratch_->reached.clear();
+  scratch_->reached_rows.clear();
   kept_scratch() = std::move(scratch_);
 }
 
@@ -180,6 +183,7 @@ void Backward::fill_context(Pending& work, const TapeRecord& r) {
   if (s.results.size() < r.inputs) {
     s.needs.resize(r.inputs);
     s.results.resize(r.inputs);
+    s.rows.resize(r.inputs);
     s.saved_in.resize(r.inputs);
     s.in_metas.resize(r.inputs);
   }
@@ -199,6 +203,8 @@ void Backward::fill_context(Pending& work, const TapeRecord& r) {
     s.needs[i] = value.kind != ValueKind::constant && is_floating(value.meta.dtype);
     s.in_metas[i] = &value.meta;
     if (!s.needs[i]) continue;
+    const bool is_leaf = value.kind == ValueKind::leaf && value.meta.device == Device::cpu();
+    if (is_leaf && takes_rows_) s.needs[i] = VjpContext::kTakesRows;
     const Saves& needed = r.op->saves[i < Op::kMaxSaves ? i : 0];
     saves.inputs |= needed.inputs;
     saves.outputs |= needed.outputs;
@@ -224,6 +230,7 @@ void Backward::fill_context(Pending& work, const TapeRecord& r) {
   context_.input_metas_ = {s.in_metas.data(), r.inputs};
   context_.output_metas_ = {s.out_metas.data(), r.outputs};
   context_.results_ = {s.results.data(), r.inputs};
+  context_.rows_ = {s.rows.data(), r.inputs};
 }
 
 // A saved value as a tensor again; with its history when gradients are to be differentiated.
@@ -260,6 +267,10 @@ void Backward::pass_on(Pending& work, const TapeRecord& r) {
   for (size_t i = 0; i < r.inputs; ++i) {
     Tensor result = std::move(scratch_->results[i]);
     scratch_->saved_in[i] = Tensor();
+    if (scratch_->needs[i] == VjpContext::kTakesRows && scratch_->rows[i].defined()) {
+      pass_on_rows(work.segment->values()[ids[i]], *r.op, std::exchange(scratch_->rows[i], {}));
+      continue;
+    }
     if (!scratch_->needs[i] || !result.defined()) continue;
     const TensorMeta& meta = work.segment->values()[ids[i]].meta;
     if (result.shape() != meta.shape || result.dtype() != meta.dtype) {
@@ -273,6 +284,14 @@ void Backward::pass_on(Pending& work, const TapeRecord& r) {
     scratch_->out_grads[o] = Tensor();
     scratch_->saved_out[o] = Tensor();
   }
+}
+
+void Backward::pass_on_rows(const TapeValue& value, const Op& op, RowGradient gradient) {
+  if (Trace* trace = active_trace())
+    trace->refuse(fmt::format(
+        "the gradient that {} gives its {} is row-sparse: how many rows it has depends on elements",
+        op.name, to_string(value.meta.shape)));
+  scratch_->reached_rows.push_back({value.leaf, std::move(gradient)});
 }
 
 void Backward::accumulate(Tensor& total, Tensor gradient) {
@@ -322,6 +341,10 @@ void Backward::write_leaves() {
     if (Trace* trace = active_trace()) trace->wrote_gradient(*r.leaf);
     const bool adds = leaf.req == GradReq::add || leaf.last_backward == pass;
     leaf.last_backward = pass;
+    if (adds)
+      leaf.make_dense(r.leaf->meta.shape);
+    else
+      leaf.rows = {};
     if (adds && leaf.grad.defined()) {
       if (options_.create_graph)
         leaf.grad = leaf.grad + r.grad;
@@ -330,6 +353,13 @@ void Backward::write_leaves() {
     } else {
       write_leaf(leaf, std::move(r.grad), options_.create_graph);
     }
+  }
+  for (ReachedRows& r : scratch_->reached_rows) {
+    Leaf& leaf = leaf_of(*r.leaf);
+    if (leaf.req == GradReq::null) continue;
+    const bool adds = leaf.req == GradReq::add || leaf.last_backward == pass;
+    leaf.last_backward = pass;
+    leaf.write_rows(std::move(r.grad), adds, r.leaf->meta.shape);
   }
 }
 

@@ -17,7 +17,9 @@ uint64_t next_backward_pass();
 /// One backward pass: the gradients of all values that the heads lead back to.
 class Backward {
  public:
-  explicit Backward(BackwardOptions options);
+  /// What a pass is for: gradients that leaves keep, which may have some rows only, or dense ones.
+  enum class Target { leaves, tensors };
+  Backward(BackwardOptions options, Target target);
   ~Backward();
 
   void start(std::span<const Tensor> heads, std::span<const Tensor> head_grads);
@@ -36,13 +38,19 @@ class Backward {
     IntrusivePtr<TensorImpl> leaf;
     Tensor grad;
   };
+  struct ReachedRows {
+    IntrusivePtr<TensorImpl> leaf;
+    RowGradient grad;
+  };
   /// Lists that a thread keeps from one pass to the next, so that a pass allocates nothing.
   struct Scratch {
     std::vector<Pending> pending;
     std::vector<std::vector<Tensor>> free_grads;
     std::vector<Reached> reached;
+    std::vector<ReachedRows> reached_rows;
     std::vector<uint8_t> needs;
     std::vector<Tensor> out_grads, saved_in, saved_out, results;
+    std::vector<RowGradient> rows;
     std::vector<const TensorMeta*> in_metas, out_metas;
   };
   /// The thread's lists while no pass has them.
@@ -54,11 +62,13 @@ class Backward {
   void fill_context(Pending& work, const TapeRecord& record);
   Tensor saved_tensor(Segment& segment, uint32_t id, const Op& op);
   void pass_on(Pending& work, const TapeRecord& record);
+  void pass_on_rows(const TapeValue& value, const Op& op, RowGradient gradient);
   void let_go(Segment& segment, TapeRecord& record);
   void collect(Pending& work);
   void accumulate(Tensor& total, Tensor gradient);
 
   BackwardOptions options_;
+  bool takes_rows_;
   bool finished_ = false;
   std::unique_ptr<Scratch> scratch_;
   VjpContext context_;  // of the vjp that runs

@@ -174,6 +174,7 @@ void Program::bind_gradient(Slot& slot) {
   const PlanBuffer& buffer = graph_.buffers[slot.buffer];
   const TraceGradient& gradient = graph_.gradients[buffer.index];
   Leaf& leaf = leaf_of(*gradient.leaf);
+  leaf.make_dense(gradient.leaf->meta.shape);
   if (leaf.grad.defined()) {
     TensorImpl& impl = *leaf.grad.impl();
     const bool alone = impl.storage->use_count() == 1;

@@ -4,6 +4,7 @@
 #include <thalweg/ops/linear.h>
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/random.h>
+#include <thalweg/ops/sparse.h>
 #include <thalweg/ops/views.h>
 
 #include "base/fail.h"
@@ -37,7 +38,7 @@ Tensor Dropout::forward(const Tensor& x) {
 }
 
 Embedding::Embedding(int64_t count, int64_t units, EmbeddingOptions options)
-    : padding_(options.padding) {
+    : padding_(options.padding), sparse_grad_(options.sparse_grad) {
   if (count < 1 || units < 1) {
     fail_invalid("Embedding: count and units must be positive; {}, {}", count, units);
   }
@@ -46,16 +47,19 @@ Embedding::Embedding(int64_t count, int64_t units, EmbeddingOptions options)
 }
 
 std::string Embedding::describe() {
-  return fmt::format("Embedding({} -> {}, {})", weight.shape()[0], weight.shape()[1],
-                     name(weight.dtype()));
+  return fmt::format("Embedding({} -> {}, {}{})", weight.shape()[0], weight.shape()[1],
+                     name(weight.dtype()), sparse_grad_ ? ", sparse_grad=true" : "");
 }
 
 Tensor Embedding::forward(const Tensor& indices) {
   if (is_floating(indices.dtype())) return matmul(indices, weight.data());
-  const Tensor rows = embedding(indices, weight.data());
+  const Tensor rows = embedding(indices, weight.data(),
+                                sparse_grad_ ? EmbeddingGradient::rows : EmbeddingGradient::dense);
   if (padding_ < 0) return rows;
   return rows * expand_dims(indices != padding_, -1).to(rows.dtype());
 }
+
+Tensor Embedding::forward_sparse(const CsrTensor& x) { return matmul(x, weight.data()); }
 
 void Residual::members(Members& m) {
   m("body", *body_);

@@ -1,5 +1,6 @@
 #include <thalweg/nn/dense.h>
 #include <thalweg/ops/linear.h>
+#include <thalweg/ops/sparse.h>
 #include <thalweg/ops/views.h>
 
 #include "base/fail.h"
@@ -27,6 +28,18 @@ std::string Dense::describe() {
 
 Tensor Dense::forward(const Tensor& x) {
   return flatten_ && x.dims() != 2 ? apply_to(flatten(x, 1)) : apply_to(x);
+}
+
+Tensor Dense::forward_sparse(const CsrTensor& x) {
+  if (flatten_ && x.shape.size() != 2)
+    fail_invalid("Dense: a sparse input of shape {} cannot be flattened; expected [N, in_units]",
+                 to_string(x.shape));
+  if (!weight.has_data()) [[unlikely]] {
+    if (x.shape.empty()) fail_invalid("Dense: input is 0-d; expected [..., in_units]");
+    weight.infer_shape({weight.shape()[0], x.shape.back()});
+  }
+  Tensor y = linear(x, weight.data(), bias.data_if_defined());
+  return activation_ ? activation_(y) : y;
 }
 
 Tensor Dense::apply_to(const Tensor& x) {

@@ -8,6 +8,7 @@
 #include <thalweg/base/random.h>
 #include <thalweg/graph/plan.h>
 #include <thalweg/nn/module.h>
+#include <thalweg/tensor/csr.h>
 
 #include "base/fail.h"
 #include "nn/visit.h"
@@ -57,6 +58,15 @@ Tensor Module::forward(const Tensor&) {
       "{}: takes no single tensor; call it with the arguments it declares, or override "
       "forward(const Tensor&)",
       type_name());
+}
+
+Tensor Module::operator()(const CsrTensor& x) {
+  return run([&] { return forward_sparse(x); }, x.values, x.columns, x.row_starts);
+}
+
+Tensor Module::forward_sparse(const CsrTensor& x) {
+  fail_invalid("{}: takes no sparse matrix of shape {}; give it x.to_dense()", type_name(),
+               to_string(x.shape));
 }
 
 std::string Module::type_name() const {

@@ -36,9 +36,17 @@ void Sequential::members(Members& m) {
 
 Tensor Sequential::forward(const Tensor& x) {
   if (modules_.empty()) return x;
-  Tensor y = (*modules_[0])(x);
-  for (size_t i = 1; i < size(); ++i) y = (*modules_[i])(y);
-  return y;
+  return run_rest((*modules_[0])(x));
+}
+
+Tensor Sequential::forward_sparse(const CsrTensor& x) {
+  if (modules_.empty()) return Module::forward_sparse(x);
+  return run_rest((*modules_[0])(x));
+}
+
+Tensor Sequential::run_rest(Tensor x) {
+  for (size_t i = 1; i < size(); ++i) x = (*modules_[i])(x);
+  return x;
 }
 
 }  // namespace thalweg::nn

@@ -11,6 +11,7 @@
 #include "ops/index_values.h"
 #include "ops/infer.h"
 #include "ops/layout.h"
+#include "ops/row_gradient.h"
 #include "ops/samples.h"
 #include "ops/table.h"
 
@@ -58,6 +59,12 @@ void infer_take_gradient(const InferContext& ctx) {
 
 void vjp_take(VjpContext& ctx) {
   TakeAttrs a = ctx.attrs<TakeAttrs>();
+  if (a.sparse_grad && !a.from_end && a.axis == 0 && ctx.takes_rows(0)) {
+    const TouchedRows touched = touched_rows(ctx.input(1));
+    a.size = touched.indices.size();
+    ctx.set_rows(0, {0, touched.indices, call(kTakeGradient, a, ctx.grad(), touched.places)});
+    return;
+  }
   a.size = ctx.input_meta(0).shape[a.axis];
   ctx.set(0, call(kTakeGradient, a, ctx.grad(), ctx.input(1)));
 }
@@ -249,8 +256,9 @@ Tensor take(const Tensor& x, const Tensor& indices, int64_t axis) {
   return call(kTake, TakeAttrs{normalize_axis("take", axis, x.shape().size())}, x, indices);
 }
 
-Tensor embedding(const Tensor& indices, const Tensor& weight) {
-  return call(kTake, TakeAttrs{0, false}, weight, indices);
+Tensor embedding(const Tensor& indices, const Tensor& weight, EmbeddingGradient gradient) {
+  const bool sparse = gradient == EmbeddingGradient::rows;
+  return call(kTake, TakeAttrs{.from_end = false, .sparse_grad = sparse}, weight, indices);
 }
 
 Tensor gather(const Tensor& x, const Tensor& index, int64_t axis) {

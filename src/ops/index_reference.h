@@ -8,11 +8,14 @@ struct TakeAttrs {
   int64_t axis = 0;
   bool from_end = true;
   int64_t size = 0;
+  bool sparse_grad = false;
   static auto fields() {
     return std::tuple{
         attr("axis", &TakeAttrs::axis, "the axis that is indexed"),
         attr("from_end", &TakeAttrs::from_end, "negative indices count from the end"),
-        attr("size", &TakeAttrs::size, "size of the axis in the result, where no input tells it")};
+        attr("size", &TakeAttrs::size, "size of the axis in the result, where no input tells it"),
+        attr("sparse_grad", &TakeAttrs::sparse_grad,
+             "the gradient of x, if that is a leaf, has the slices that were taken alone")};
   }
 };
 

@@ -1,11 +1,13 @@
 // Products with sparse matrices in compressed rows. The three ops are each other's gradients: with
 // the sparse A [R, K], A @ w, transpose(A) @ g, and the elements of g @ transpose(w) where A has
-// values.
+// values. The dense matrix w is [K, N] or, as a layer's weight, transposed [N, K].
 
 #include <algorithm>
 
 #include <thalweg/base/threads.h>
 #include <thalweg/ops/call.h>
+#include <thalweg/ops/linear.h>
+#include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/sparse.h>
 #include <thalweg/ops/views.h>
 #include <thalweg/ops/vjp.h>
@@ -14,16 +16,28 @@
 #include "ops/index_values.h"
 #include "ops/infer.h"
 #include "ops/reference.h"
+#include "ops/row_gradient.h"
 #include "ops/samples.h"
 #include "ops/table.h"
 
 namespace thalweg {
 namespace {
 
+constexpr const char* kTransposedDoc = "the dense matrix is [N, K], not [K, N]";
+
 struct CsrAttrs {
-  int64_t width = 0;
+  bool transposed = false;
   static auto fields() {
-    return std::tuple{attr("width", &CsrAttrs::width, "columns of the sparse matrix")};
+    return std::tuple{attr("transposed", &CsrAttrs::transposed, kTransposedDoc)};
+  }
+};
+
+struct CsrGradientAttrs {
+  int64_t width = 0;
+  bool transposed = false;
+  static auto fields() {
+    return std::tuple{attr("width", &CsrGradientAttrs::width, "columns of the sparse matrix"),
+                      attr("transposed", &CsrGradientAttrs::transposed, kTransposedDoc)};
   }
 };
 
@@ -39,32 +53,35 @@ void infer_parts(const InferContext& ctx, size_t columns, size_t row_starts) {
                  ctx.op().name);
 }
 
-void require_stored(const InferContext& ctx) {
+void require_stored(const InferContext& ctx, const char* dense) {
   require_floating(ctx, 0);
   require_dims(ctx, 0, 1, "[S]");
   require_same_dtype(ctx, 0, 3);
-  require_dims(ctx, 3, 2, "[K, N]");
+  require_dims(ctx, 3, 2, dense);
   if (ctx.in(0).shape == ctx.in(1).shape) return;
   fail_invalid("{}: values {} and columns {} differ in shape", ctx.op().name,
                to_string(ctx.in(0).shape), to_string(ctx.in(1).shape));
 }
 
 void infer_csr_matmul(const InferContext& ctx) {
+  const bool transposed = ctx.attrs<CsrAttrs>().transposed;
   infer_parts(ctx, 1, 2);
-  require_stored(ctx);
+  require_stored(ctx, transposed ? "[N, K]" : "[K, N]");
   ctx.out().dtype = ctx.in(0).dtype;
-  ctx.out().set_row_major({ctx.in(2).shape[0] - 1, ctx.in(3).shape[1]});
+  ctx.out().set_row_major({ctx.in(2).shape[0] - 1, ctx.in(3).shape[transposed ? 0 : 1]});
 }
 
 void infer_csr_transposed(const InferContext& ctx) {
   infer_parts(ctx, 1, 2);
-  require_stored(ctx);
+  require_stored(ctx, "[R, N]");
   if (ctx.in(3).shape[0] != ctx.in(2).shape[0] - 1) {
     fail_invalid("{}: g {} has not the rows of row_starts {}", ctx.op().name,
                  to_string(ctx.in(3).shape), to_string(ctx.in(2).shape));
   }
   ctx.out().dtype = ctx.in(0).dtype;
-  ctx.out().set_row_major({ctx.attrs<CsrAttrs>().width, ctx.in(3).shape[1]});
+  const CsrGradientAttrs& a = ctx.attrs<CsrGradientAttrs>();
+  const int64_t n = ctx.in(3).shape[1];
+  ctx.out().set_row_major(a.transposed ? Shape{n, a.width} : Shape{a.width, n});
 }
 
 void infer_csr_pairs(const InferContext& ctx) {
@@ -72,9 +89,10 @@ void infer_csr_pairs(const InferContext& ctx) {
   require_floating(ctx, 0);
   require_same_dtype(ctx, 0, 3);
   require_dims(ctx, 0, 2, "[R, N]");
-  require_dims(ctx, 3, 2, "[K, N]");
+  const bool transposed = ctx.attrs<CsrAttrs>().transposed;
+  require_dims(ctx, 3, 2, transposed ? "[N, K]" : "[K, N]");
   const Shape &g = ctx.in(0).shape, &weight = ctx.in(3).shape;
-  if (g[1] != weight[1] || g[0] != ctx.in(2).shape[0] - 1) {
+  if (g[1] != weight[transposed ? 0 : 1] || g[0] != ctx.in(2).shape[0] - 1) {
     fail_invalid("{}: g {} does not fit weight {} and row_starts {}", ctx.op().name, to_string(g),
                  to_string(weight), to_string(ctx.in(2).shape));
   }
@@ -82,30 +100,43 @@ void infer_csr_pairs(const InferContext& ctx) {
   ctx.out().set_row_major(ctx.in(1).shape);
 }
 
+int64_t width_of(const TensorMeta& dense, bool transposed) { return dense.shape[transposed]; }
+
+// The gradient of the dense matrix where the sparse one has columns: the same sums, with the
+// columns numbered anew.
+RowGradient touched_gradient(VjpContext& ctx, bool transposed) {
+  const TouchedRows touched = touched_rows(ctx.input(1));
+  const CsrGradientAttrs a{touched.indices.size(), false};
+  return {transposed ? 1 : 0, touched.indices,
+          call(kCsrTransposedMatmul, a, ctx.input(0), touched.places, ctx.input(2), ctx.grad())};
+}
+
 void vjp_csr_matmul(VjpContext& ctx) {
-  const CsrAttrs width{ctx.input_meta(3).shape[0]};
+  const CsrAttrs a = ctx.attrs<CsrAttrs>();
   const Tensor& g = ctx.grad();
-  if (ctx.needs(0))
-    ctx.set(0, call(kCsrPairs, NoAttrs{}, g, ctx.input(1), ctx.input(2), ctx.input(3)));
-  if (ctx.needs(3))
-    ctx.set(3, call(kCsrTransposedMatmul, width, ctx.input(0), ctx.input(1), ctx.input(2), g));
+  if (ctx.needs(0)) ctx.set(0, call(kCsrPairs, a, g, ctx.input(1), ctx.input(2), ctx.input(3)));
+  if (ctx.takes_rows(3)) {
+    ctx.set_rows(3, touched_gradient(ctx, a.transposed));
+  } else if (ctx.needs(3)) {
+    const CsrGradientAttrs wide{width_of(ctx.input_meta(3), a.transposed), a.transposed};
+    ctx.set(3, call(kCsrTransposedMatmul, wide, ctx.input(0), ctx.input(1), ctx.input(2), g));
+  }
 }
 
 void vjp_csr_transposed(VjpContext& ctx) {
+  const CsrAttrs a{ctx.attrs<CsrGradientAttrs>().transposed};
   const Tensor& h = ctx.grad();
-  if (ctx.needs(0))
-    ctx.set(0, call(kCsrPairs, NoAttrs{}, ctx.input(3), ctx.input(1), ctx.input(2), h));
-  if (ctx.needs(3))
-    ctx.set(3, call(kCsrMatmul, NoAttrs{}, ctx.input(0), ctx.input(1), ctx.input(2), h));
+  if (ctx.needs(0)) ctx.set(0, call(kCsrPairs, a, ctx.input(3), ctx.input(1), ctx.input(2), h));
+  if (ctx.needs(3)) ctx.set(3, call(kCsrMatmul, a, ctx.input(0), ctx.input(1), ctx.input(2), h));
 }
 
 void vjp_csr_pairs(VjpContext& ctx) {
-  const CsrAttrs width{ctx.input_meta(3).shape[0]};
+  const CsrAttrs a = ctx.attrs<CsrAttrs>();
+  const CsrGradientAttrs wide{width_of(ctx.input_meta(3), a.transposed), a.transposed};
   const Tensor& u = ctx.grad();
-  if (ctx.needs(0))
-    ctx.set(0, call(kCsrMatmul, NoAttrs{}, u, ctx.input(1), ctx.input(2), ctx.input(3)));
+  if (ctx.needs(0)) ctx.set(0, call(kCsrMatmul, a, u, ctx.input(1), ctx.input(2), ctx.input(3)));
   if (ctx.needs(3))
-    ctx.set(3, call(kCsrTransposedMatmul, width, u, ctx.input(1), ctx.input(2), ctx.input(0)));
+    ctx.set(3, call(kCsrTransposedMatmul, wide, u, ctx.input(1), ctx.input(2), ctx.input(0)));
 }
 
 /// Columns and row starts of a kernel's inputs 1 and 2, checked.
@@ -137,10 +168,21 @@ template <typename T>
 struct Matrix {
   const T* data;
   int64_t row_stride, column_stride;
-  explicit Matrix(const TensorImpl& in)
-      : data(in.as<T>()), row_stride(in.meta.strides[0]), column_stride(in.meta.strides[1]) {}
+  explicit Matrix(const TensorImpl& in, bool transposed = false)
+      : data(in.as<T>()),
+        row_stride(in.meta.strides[transposed]),
+        column_stride(in.meta.strides[!transposed]) {}
   double at(int64_t row, int64_t column) const {
     return as_double(data[row * row_stride + column * column_stride]);
+  }
+  /// sums[k] += value * at(row, k) for k in [first, end).
+  void add_row(double value, int64_t row, int64_t first, int64_t end, double* sums) const {
+    const T* from = data + row * row_stride;
+    if (column_stride == 1) {
+      for (int64_t k = first; k < end; ++k) sums[k] += value * as_double(from[k]);
+    } else {
+      for (int64_t k = first; k < end; ++k) sums[k] += value * as_double(from[k * column_stride]);
+    }
   }
 };
 
@@ -148,8 +190,9 @@ constexpr double kElementNs = 1;
 constexpr int64_t kColumnsOfTile = 256;
 
 void reference_csr_matmul(const KernelContext& ctx) {
-  const CsrParts parts(ctx, ctx.in(3).meta.shape[0]);
-  const int64_t n = ctx.in(3).meta.shape[1];
+  const bool transposed = ctx.attrs<CsrAttrs>().transposed;
+  const CsrParts parts(ctx, width_of(ctx.in(3).meta, transposed));
+  const int64_t n = ctx.out().meta.shape[1];
   const int64_t rows = CsrParts::rows(ctx);
   const int64_t step = ctx.in(0).meta.strides[0];
   const double row_ns = kElementNs * static_cast<double>(n) *
@@ -157,17 +200,14 @@ void reference_csr_matmul(const KernelContext& ctx) {
   visit_floating(ctx.out().meta.dtype, [&](auto zero) {
     using T = decltype(zero);
     const T* values = ctx.in(0).as<T>();
-    const Matrix<T> weight(ctx.in(3));
+    const Matrix<T> weight(ctx.in(3), transposed);
     T* out = ctx.out().as<T>();
     parallel_ranges(rows, 16, row_ns, [&](int64_t begin, int64_t end) {
       Scratch<double> sums(n);
       for (int64_t r = begin; r < end; ++r) {
         std::fill(sums.begin(), sums.end(), 0.0);
-        for (int64_t i = parts.start(r); i < parts.start(r + 1); ++i) {
-          const double value = as_double(values[i * step]);
-          const int64_t column = parts.column(i);
-          for (int64_t k = 0; k < n; ++k) sums[k] += value * weight.at(column, k);
-        }
+        for (int64_t i = parts.start(r); i < parts.start(r + 1); ++i)
+          weight.add_row(as_double(values[i * step]), parts.column(i), 0, n, sums.begin());
         for (int64_t k = 0; k < n; ++k) out[r * n + k] = static_cast<T>(sums[k]);
       }
     });
@@ -175,8 +215,8 @@ void reference_csr_matmul(const KernelContext& ctx) {
 }
 
 void reference_csr_transposed(const KernelContext& ctx) {
-  const int64_t width = ctx.attrs<CsrAttrs>().width;
-  const CsrParts parts(ctx, width);
+  const CsrGradientAttrs& a = ctx.attrs<CsrGradientAttrs>();
+  const CsrParts parts(ctx, a.width);
   const int64_t n = ctx.in(3).meta.shape[1];
   const int64_t step = ctx.in(0).meta.strides[0];
   const int64_t tiles = (n + kColumnsOfTile - 1) / kColumnsOfTile;
@@ -184,30 +224,32 @@ void reference_csr_transposed(const KernelContext& ctx) {
     using T = decltype(zero);
     const T* values = ctx.in(0).as<T>();
     const Matrix<T> g(ctx.in(3));
-    Scratch<double> sums(width * n, 0.0);
+    Scratch<double> sums(a.width * n, 0.0);
     // A tile is a block of columns: it meets the rows in their order.
     const double tile_ns = kElementNs * static_cast<double>(ctx.in(0).meta.size()) * kColumnsOfTile;
     parallel_tiles(tiles, tile_ns, [&](int64_t tile) {
       const int64_t first = tile * kColumnsOfTile, end = std::min(n, first + kColumnsOfTile);
       for (int64_t r = 0; r < CsrParts::rows(ctx); ++r) {
-        for (int64_t i = parts.start(r); i < parts.start(r + 1); ++i) {
-          const double value = as_double(values[i * step]);
-          const int64_t to = parts.column(i) * n;
-          for (int64_t k = first; k < end; ++k) sums[to + k] += value * g.at(r, k);
-        }
+        for (int64_t i = parts.start(r); i < parts.start(r + 1); ++i)
+          g.add_row(as_double(values[i * step]), r, first, end, sums.begin() + parts.column(i) * n);
       }
     });
     T* out = ctx.out().as<T>();
-    for (int64_t i = 0; i < width * n; ++i) out[i] = static_cast<T>(sums[i]);
+    const int64_t to_row = a.transposed ? 1 : n, to_column = a.transposed ? a.width : 1;
+    for (int64_t row = 0; row < a.width; ++row) {
+      for (int64_t k = 0; k < n; ++k)
+        out[row * to_row + k * to_column] = static_cast<T>(sums[row * n + k]);
+    }
   });
 }
 
 void reference_csr_pairs(const KernelContext& ctx) {
-  const CsrParts parts(ctx, ctx.in(3).meta.shape[0]);
-  const int64_t n = ctx.in(3).meta.shape[1];
+  const bool transposed = ctx.attrs<CsrAttrs>().transposed;
+  const CsrParts parts(ctx, width_of(ctx.in(3).meta, transposed));
+  const int64_t n = ctx.in(0).meta.shape[1];
   visit_floating(ctx.out().meta.dtype, [&](auto zero) {
     using T = decltype(zero);
-    const Matrix<T> g(ctx.in(0)), weight(ctx.in(3));
+    const Matrix<T> g(ctx.in(0)), weight(ctx.in(3), transposed);
     T* out = ctx.out().as<T>();
     std::fill_n(out, ctx.out().meta.size(), static_cast<T>(0.f));
     for (int64_t r = 0; r < CsrParts::rows(ctx); ++r) {
@@ -227,20 +269,27 @@ std::vector<Tensor> sample_parts(Tensor first, Tensor last) {
 }
 
 void sample_csr_matmul(Samples& s) {
-  s.add(sample_parts(s.spread({6}), s.spread({5, 3})));
-  s.add(sample_parts(s.spread({6}), transpose(s.spread({1, 5}))));
-  s.add({s.spread({0}), Tensor::of<int64_t>({}), Tensor::of<int64_t>({0, 0, 0}), s.spread({2, 2})});
+  s.add(sample_parts(s.spread({6}), s.spread({5, 3})), CsrAttrs{});
+  s.add(sample_parts(s.spread({6}), transpose(s.spread({1, 5}))), CsrAttrs{});
+  s.add(sample_parts(s.spread({6}), s.spread({3, 5})), CsrAttrs{true});
+  s.add({s.spread({0}), Tensor::of<int64_t>({}), Tensor::of<int64_t>({0, 0, 0}), s.spread({2, 2})},
+        CsrAttrs{});
 }
 void sample_csr_transposed(Samples& s) {
-  s.add(sample_parts(s.spread({6}), s.spread({4, 3})), CsrAttrs{5});
+  s.add(sample_parts(s.spread({6}), s.spread({4, 3})), CsrGradientAttrs{5});
+  s.add(sample_parts(s.spread({6}), s.spread({4, 3})), CsrGradientAttrs{5, true});
   s.add({s.spread({0}), Tensor::of<int64_t>({}), Tensor::of<int64_t>({0}), s.spread({0, 2})},
-        CsrAttrs{3});
+        CsrGradientAttrs{3});
 }
-void sample_csr_pairs(Samples& s) { s.add(sample_parts(s.spread({4, 3}), s.spread({5, 3}))); }
+void sample_csr_pairs(Samples& s) {
+  s.add(sample_parts(s.spread({4, 3}), s.spread({5, 3})), CsrAttrs{});
+  s.add(sample_parts(s.spread({4, 3}), s.spread({3, 5})), CsrAttrs{true});
+}
 
 const Op kCsrMatmul{.name = "csr_matmul",
                     .doc = "Product of a sparse matrix in compressed rows with a dense one.",
                     .inputs = "values, columns, row_starts, weight",
+                    .attrs = attr_info<CsrAttrs>,
                     .infer = infer_csr_matmul,
                     .vjp = vjp_csr_matmul,
                     .saves = {Saves{14, 0}, Saves{}, Saves{}, Saves{7, 0}},
@@ -252,7 +301,7 @@ const Op kCsrTransposedMatmul{
     .doc =
         "Product of the transpose of a sparse matrix with a dense one; a gradient of csr_matmul.",
     .inputs = "values, columns, row_starts, g",
-    .attrs = attr_info<CsrAttrs>,
+    .attrs = attr_info<CsrGradientAttrs>,
     .flags = {.internal = true},
     .infer = infer_csr_transposed,
     .vjp = vjp_csr_transposed,
@@ -266,6 +315,7 @@ const Op kCsrPairs{
         "Scalar products of rows of g and weight where a sparse matrix has values; a gradient of "
         "csr_matmul.",
     .inputs = "g, columns, row_starts, weight",
+    .attrs = attr_info<CsrAttrs>,
     .flags = {.internal = true},
     .infer = infer_csr_pairs,
     .vjp = vjp_csr_pairs,
@@ -273,11 +323,40 @@ const Op kCsrPairs{
     .reference = reference_csr_pairs,
     .samples = sample_csr_pairs};
 
+// x @ dense, with the axes of x before its last.
+Tensor product(const char* operation, const CsrTensor& x, const Tensor& dense, bool transposed) {
+  if (x.shape.empty() || !x.defined())
+    fail_invalid("{}: the sparse matrix has shape {}; expected [..., K]", operation,
+                 to_string(x.shape));
+  if (dense.dims() != 2 || dense.shape()[transposed] != x.shape.back())
+    fail_invalid("{}: inner dimensions differ: sparse {} and dense {}{}; expected {}", operation,
+                 to_string(x.shape), to_string(dense.shape()), transposed ? " transposed" : "",
+                 transposed ? "[N, K]" : "[K, N]");
+  const Tensor flat =
+      call(kCsrMatmul, CsrAttrs{transposed}, x.values, x.columns, x.row_starts, dense);
+  if (x.shape.size() == 2) {
+    if (flat.shape()[0] == x.shape[0]) return flat;
+  }
+  Shape shape = x.shape;
+  shape.back() = flat.shape()[1];
+  if (element_count(shape) != flat.size())
+    fail_invalid("{}: row_starts {} do not fit a sparse matrix of shape {}", operation,
+                 to_string(x.row_starts.shape()), to_string(x.shape));
+  return reshape(flat, shape);
+}
+
 }  // namespace
 
 Tensor csr_matmul(const Tensor& values, const Tensor& columns, const Tensor& row_starts,
                   const Tensor& weight) {
-  return call(kCsrMatmul, NoAttrs{}, values, columns, row_starts, weight);
+  return call(kCsrMatmul, CsrAttrs{}, values, columns, row_starts, weight);
+}
+
+Tensor matmul(const CsrTensor& a, const Tensor& b) { return product("matmul", a, b, false); }
+
+Tensor linear(const CsrTensor& x, const Tensor& weight, const Tensor& bias) {
+  const Tensor y = product("linear", x, weight, true);
+  return bias.defined() ? y + bias : y;
 }
 
 std::span<const Op* const> sparse_rows() {

@@ -3,11 +3,15 @@
 
 namespace thalweg::train {
 
+Tensor output_of(nn::Module& net, const data::Batch& batch) {
+  return batch.sparse.defined() ? net(batch.sparse) : net(batch.data);
+}
+
 void evaluate(nn::Module& net, data::DataLoader& loader, const LossFunction& loss,
               const std::vector<metric::MetricPtr>& metrics, const EvaluationObserver& observer) {
   const Pause pause;
   for (const data::Batch& batch : loader) {
-    Observation seen{.output = net(batch.data), .label = batch.label};
+    Observation seen{.output = output_of(net, batch), .label = batch.label};
     if (loss) seen.loss = loss(seen.output, batch);
     for (const metric::MetricPtr& metric : metrics) metric->update(seen);
     if (observer) observer(batch, seen);

@@ -32,22 +32,40 @@ GroupUpdate::GroupUpdate(const nn::ParameterList& parameters, optim::Optimizer o
 void GroupUpdate::gather(bool ignore_stale) {
   next_active_.clear();
   next_gradients_.clear();
+  rows_.clear();
+  all_gradients_.clear();
   for (uint32_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
     if (slot.parameter.grad_req() == GradReq::null) continue;
     const Leaf& leaf = leaf_of(*slot.parameter.data().impl());
-    if (leaf.last_backward == slot.seen_backward || !leaf.grad.defined()) {
+    if (leaf.last_backward == slot.seen_backward || !leaf.has_gradient()) {
       if (!ignore_stale) fail_stale(slot.name);
+      continue;
+    }
+    if (leaf.rows.defined()) {
+      rows_.push_back({i, leaf.rows});
+      all_gradients_.push_back(leaf.rows.rows.impl());
       continue;
     }
     next_active_.push_back(i);
     next_gradients_.push_back(leaf.grad.impl());
+    all_gradients_.push_back(leaf.grad.impl());
   }
 }
 
-std::span<const TensorImpl* const> GroupUpdate::gradients() const { return next_gradients_; }
+void GroupUpdate::make_dense() const {
+  for (const Slot& slot : slots_) {
+    if (!slot.parameter.has_data() || slot.parameter.grad_req() == GradReq::null) continue;
+    leaf_of(*slot.parameter.data().impl()).make_dense(slot.parameter.shape());
+  }
+}
 
 void GroupUpdate::prepare(const optim::UpdateSettings& settings) {
+  prepare_rows(settings);
+  if (next_active_.empty()) {
+    active_.clear();
+    return;
+  }
   bool bound = active_ == next_active_;
   const size_t n = next_active_.size();
   for (size_t k = 0; bound && k < n; ++k) {
@@ -57,13 +75,32 @@ void GroupUpdate::prepare(const optim::UpdateSettings& settings) {
   std::copy(next_gradients_.begin(), next_gradients_.end(),
             inputs_.begin() + 1 + static_cast<ptrdiff_t>(n));
   fill_numbers(settings);
-  for (const uint32_t i : active_) {
-    ++slots_[i].updates;
-    slots_[i].seen_backward = leaf_of(*slots_[i].parameter.data().impl()).last_backward;
+  for (const uint32_t i : active_) count_update(slots_[i]);
+}
+
+void GroupUpdate::prepare_rows(const optim::UpdateSettings& settings) {
+  for (RowUpdate& update : rows_) {
+    Slot& slot = slots_[update.slot];
+    if (slot.states.empty()) make_states(slot, slot.parameter.data());
+    update.numbers =
+        Tensor::zeros({1, static_cast<int64_t>(rule().columns())}, {.dtype = DType::f64});
+    rule().fill(own_settings(slot, settings), update.numbers.impl()->as<double>());
+    count_update(slot);
   }
 }
 
-void GroupUpdate::run() { rule().run(static_cast<int64_t>(active_.size()), inputs_, outputs_); }
+void GroupUpdate::count_update(Slot& slot) const {
+  ++slot.updates;
+  slot.seen_backward = leaf_of(*slot.parameter.data().impl()).last_backward;
+}
+
+void GroupUpdate::run() {
+  if (!active_.empty()) rule().run(static_cast<int64_t>(active_.size()), inputs_, outputs_);
+  for (const RowUpdate& update : rows_) {
+    const Slot& slot = slots_[update.slot];
+    update.run(rule(), slot.parameter.data(), slot.states);
+  }
+}
 
 void GroupUpdate::bind() {
   const size_t n = next_active_.size(), states = rule().states().size();
@@ -95,6 +132,14 @@ void GroupUpdate::make_states(Slot& slot, const Tensor& weight) const {
   }
 }
 
+optim::UpdateSettings GroupUpdate::own_settings(const Slot& slot,
+                                                optim::UpdateSettings settings) const {
+  settings.learning_rate *= slot.parameter.lr_mult();
+  settings.decay_factor = slot.parameter.wd_mult();
+  settings.updates = slot.updates;
+  return settings;
+}
+
 // Neighbours mostly want the same numbers, whose making may take roots and powers.
 void GroupUpdate::fill_numbers(const optim::UpdateSettings& settings) {
   const size_t columns = rule().columns();
@@ -102,10 +147,7 @@ void GroupUpdate::fill_numbers(const optim::UpdateSettings& settings) {
   optim::UpdateSettings last;
   for (size_t k = 0; k < active_.size(); ++k, row += columns) {
     const Slot& slot = slots_[active_[k]];
-    optim::UpdateSettings own = settings;
-    own.learning_rate *= slot.parameter.lr_mult();
-    own.decay_factor = slot.parameter.wd_mult();
-    own.updates = slot.updates;
+    const optim::UpdateSettings own = own_settings(slot, settings);
     if (k > 0 && own == last) {
       std::memcpy(row, row - columns, columns * sizeof(double));
     } else {

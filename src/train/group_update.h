@@ -10,6 +10,7 @@
 #include <thalweg/train/optimizer.h>
 
 #include "train/optimizer_rule.h"
+#include "train/row_update.h"
 
 namespace thalweg::train {
 
@@ -33,8 +34,12 @@ class GroupUpdate {
   /// Finds out which parameters take part in this step, and their gradients. Throws Error{invalid}
   /// as Trainer::step says.
   void gather(bool ignore_stale);
-  /// The gradients of those that take part.
-  std::span<const TensorImpl* const> gradients() const;
+  /// Makes those gradients dense that have some rows only; before gather().
+  void make_dense() const;
+  /// The gradients of those that take part; of some, the rows they have.
+  std::span<const TensorImpl* const> gradients() const { return all_gradients_; }
+  /// True if gradients that have some rows only take part.
+  bool has_rows() const { return !rows_.empty(); }
   /// Fills in the numbers of the update and counts it; `settings` lacks what is a parameter's own.
   void prepare(const optim::UpdateSettings& settings);
   /// Updates those that take part, after prepare().
@@ -47,7 +52,10 @@ class GroupUpdate {
  private:
   void bind();
   void make_states(Slot& slot, const Tensor& weight) const;
+  optim::UpdateSettings own_settings(const Slot& slot, optim::UpdateSettings settings) const;
   void fill_numbers(const optim::UpdateSettings& settings);
+  void prepare_rows(const optim::UpdateSettings& settings);
+  void count_update(Slot& slot) const;
 
   optim::Optimizer optimizer_;
   std::vector<Slot> slots_;
@@ -58,6 +66,9 @@ class GroupUpdate {
   std::vector<const TensorImpl*> inputs_;
   std::vector<TensorImpl*> outputs_;
   Tensor numbers_;  // [active, columns]
+  // Those that take part with some rows.
+  std::vector<RowUpdate> rows_;
+  std::vector<const TensorImpl*> all_gradients_;
 };
 
 }  // namespace thalweg::train

@@ -1,7 +1,10 @@
 #include <array>
 
+#include <fmt/format.h>
+
 #include <thalweg/graph/autograd.h>
 #include <thalweg/graph/plan.h>
+#include <thalweg/train/evaluate.h>
 #include <thalweg/train/session.h>
 
 namespace thalweg::train {
@@ -11,7 +14,7 @@ StepFunction eager_step(nn::Module& net, LossFunction loss, Trainer& trainer) {
     StepOutcome outcome;
     {
       const Record record;
-      outcome.output = net(batch.data);
+      outcome.output = output_of(net, batch);
       outcome.loss = loss(outcome.output, batch);
     }
     outcome.loss.backward();
@@ -32,6 +35,10 @@ class PlannedStep::State {
         }) {}
 
   StepOutcome run(const data::Batch& batch) {
+    if (batch.sparse.defined()) {
+      ++sparse_batches_;
+      return step_(batch);
+    }
     batch_ = &batch;
     fields_.assign({batch.data, batch.label});
     for (size_t i = 2; i < batch.fields().size(); ++i) fields_.push_back(batch[i]);
@@ -40,7 +47,15 @@ class PlannedStep::State {
     fields_.clear();
     return {std::move(loss), std::move(output), trainer_.skipped() == skipped};
   }
-  std::string explain() const { return planned_.explain(); }
+  std::string explain() const {
+    std::string text = planned_.explain();
+    if (sparse_batches_ > 0)
+      text += fmt::format(
+          "eager: {} sparse batches; how much they store, and which rows of weights they change, "
+          "differs from batch to batch\n",
+          sparse_batches_);
+    return text;
+  }
   Diagram diagram() const { return planned_.diagram(); }
 
  private:
@@ -50,6 +65,7 @@ class PlannedStep::State {
   StepFunction step_;
   Planned<Function> planned_;
   const data::Batch* batch_ = nullptr;
+  int64_t sparse_batches_ = 0;
   std::vector<Tensor> fields_;  // of the batch, kept for its memory
 };
 

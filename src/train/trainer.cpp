@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 
+#include <thalweg/graph/autograd.h>
 #include <thalweg/ops/call.h>
 #include <thalweg/ops/optimizer.h>
 #include <thalweg/train/checkpoint.h>
@@ -60,6 +62,7 @@ class Trainer::State {
   void add(const ParameterGroup& group);
   bool traced_step(int64_t batch_size, const StepOptions& step_options);
   void gather(bool ignore_stale);
+  bool has_rows() const;
   bool needs_norm() const { return options.clip_norm || options.non_finite == NonFinite::skip; }
   void run_norm();
   bool prepare(int64_t batch_size);
@@ -93,6 +96,10 @@ void Trainer::State::gather(bool ignore_stale) {
   }
   if (!any && !ignore_stale)
     fail_invalid("trainer: every parameter's GradReq is null; unfreeze() what is to be trained");
+}
+
+bool Trainer::State::has_rows() const {
+  return std::ranges::any_of(groups, [](const GroupUpdate& g) { return g.has_rows(); });
 }
 
 void Trainer::State::run_norm() {
@@ -140,11 +147,14 @@ bool Trainer::State::traced_step(int64_t batch_size, const StepOptions& step_opt
   };
   tracer.host({"trainer.step: gather",
                [](void* state, int64_t) {
+                 for (const GroupUpdate& g : static_cast<State*>(state)->groups) g.make_dense();
                  static_cast<State*>(state)->gather(false);
                  return true;
                },
                this});
   gather(step_options.ignore_stale_grad);
+  if (has_rows())
+    tracer.refuse("trainer.step(): a gradient is row-sparse; which rows there are depends on data");
   if (needs_norm()) traced([&] { run_norm(); });
   tracer.host({"trainer.step: numbers of the update",
                [](void* state, int64_t batch_size) {
@@ -195,7 +205,8 @@ std::string Trainer::State::first_non_finite(bool only_active) const {
   for (const nn::NamedParameter& item : all) {
     const nn::Parameter& p = item.parameter;
     if (p.grad_req() == GradReq::null || (!only_active && !p.has_data())) continue;
-    const Tensor g = p.grad();
+    const std::optional<RowGradient> some = row_gradient(p.data());
+    const Tensor g = some ? some->rows : p.grad();
     const Tensor norm = Tensor::zeros({}, {DType::f64, g.device()});
     const TensorImpl* const in[] = {g.impl()};
     TensorImpl* const out[] = {norm.impl()};

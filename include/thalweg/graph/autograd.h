@@ -10,9 +10,11 @@
 //
 // A gradient flows through floating tensors only; bool and integer results are constants.
 
+#include <optional>
 #include <span>
 #include <vector>
 
+#include <thalweg/ops/row_gradient.h>
 #include <thalweg/tensor/tensor.h>
 
 namespace thalweg {
@@ -94,5 +96,10 @@ THALWEG_API std::vector<Tensor> grad(std::span<const Tensor> heads,
 inline Tensor grad(const Tensor& head, const Tensor& variable, BackwardOptions options = {}) {
   return grad(std::span(&head, 1), std::span(&variable, 1), {}, options)[0];
 }
+
+/// The gradient of a leaf where backward() left only some of its rows: after products with sparse
+/// matrices and embedding() with EmbeddingGradient::rows, if nothing else uses the leaf in another
+/// way and nobody holds its grad(). Asking for grad() makes it dense.
+THALWEG_API std::optional<RowGradient> row_gradient(const Tensor& leaf);
 
 }  // namespace thalweg

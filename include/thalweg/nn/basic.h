@@ -53,13 +53,17 @@ class THALWEG_API Dropout : public Module {
 
 struct EmbeddingOptions {
   int64_t padding = -1;  ///< this index gives zeros, which are not learned; -1: none
+  /// The gradient of the weight has the rows that were looked up and no others, so that a step
+  /// takes the time of these rows; optimizers then leave the others as they are (see RowGradient).
+  bool sparse_grad = false;
   init::Initializer weight_init = {};
   DType dtype = DType::f32;
 };
 
 /// A learned row for each index: integers [I...] -> [I..., units]; of floating [I..., count], such
 /// as one-hot rows, the sums of rows that they weigh. Parameter weight [count, units].
-/// An index outside [0, count) is an error.
+/// An index outside [0, count) is an error. Of a sparse matrix [..., count] it gives the same sums,
+/// and the gradient has some rows in any case.
 class THALWEG_API Embedding : public Module {
  public:
   Embedding(int64_t count, int64_t units, EmbeddingOptions options = {});
@@ -69,12 +73,15 @@ class THALWEG_API Embedding : public Module {
   void members(Members& m) override { m("weight", weight); }
   std::string type_name() const override { return "Embedding"; }
   std::string describe() override;
+  bool takes_sparse() const override { return true; }
 
  protected:
   Tensor forward(const Tensor& indices) override;
+  Tensor forward_sparse(const CsrTensor& x) override;
 
  private:
   int64_t padding_;
+  bool sparse_grad_;
 };
 
 /// Any function of one tensor as a layer.

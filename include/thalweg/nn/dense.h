@@ -17,7 +17,8 @@ struct DenseOptions {
 };
 
 /// activation(x W^T + b): x [..., in_units] -> [..., units]; with `flatten`, x [N, ...] -> [N,
-/// units]. Parameters weight [units, in_units] and bias [units].
+/// units]. Parameters weight [units, in_units] and bias [units]. x may be sparse, [..., in_units]:
+/// the gradient of the weight then has the columns that x has (see RowGradient).
 class THALWEG_API Dense : public Module {
  public:
   explicit Dense(int64_t units, DenseOptions options = {});
@@ -28,9 +29,11 @@ class THALWEG_API Dense : public Module {
   void members(Members& m) override { m("weight", weight)("bias", bias); }
   std::string type_name() const override { return "Dense"; }
   std::string describe() override;
+  bool takes_sparse() const override { return true; }
 
  protected:
   Tensor forward(const Tensor& x) override;
+  Tensor forward_sparse(const CsrTensor& x) override;
 
  private:
   Tensor apply_to(const Tensor& x);

@@ -41,6 +41,9 @@
 #include <thalweg/nn/hooks.h>
 #include <thalweg/nn/parameter.h>
 
+namespace thalweg {
+struct CsrTensor;
+}
 namespace thalweg::detail {
 class Planner;
 }
@@ -139,6 +142,11 @@ class THALWEG_API Module {
   Tensor operator()(const Tensor& x) {
     return run([&] { return plans_.planner ? planned_forward(x) : forward(x); }, x);
   }
+  /// Runs forward_sparse(x), likewise; hooks see the three parts. It is not planned.
+  Tensor operator()(const CsrTensor& x);
+  /// True if it takes a sparse matrix as it is: Dense, Embedding, and a Sequential that begins with
+  /// one of them.
+  virtual bool takes_sparse() const { return false; }
 
   /// Lists the module's parts.
   virtual void members(Members&) {}
@@ -193,6 +201,9 @@ class THALWEG_API Module {
 
   /// The function of the common kind of module. Throws Error{invalid} unless overridden.
   virtual Tensor forward(const Tensor& x);
+  /// The same of a sparse matrix. Throws Error{invalid} unless overridden, as takes_sparse() then
+  /// is.
+  virtual Tensor forward_sparse(const CsrTensor& x);
 
   /// Runs `body`, which computes a tensor from `inputs`, as the module's function: with hooks, and
   /// errors from inside get the module's name.

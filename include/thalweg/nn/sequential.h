@@ -41,11 +41,14 @@ class THALWEG_API Sequential : public Module {
 
   void members(Members& m) override;
   std::string type_name() const override { return "Sequential"; }
+  bool takes_sparse() const override { return size() > 0 && modules_[0]->takes_sparse(); }
 
  protected:
   Tensor forward(const Tensor& x) override;
+  Tensor forward_sparse(const CsrTensor& x) override;
 
  private:
+  Tensor run_rest(Tensor x);
   const std::shared_ptr<Module>& checked(size_t i) const;
   [[noreturn]] void throw_other_type(size_t i) const;
 

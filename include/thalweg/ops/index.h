@@ -12,8 +12,12 @@ namespace thalweg {
 /// count from the end. The gradient of a slice taken more than once is the sum, for halves made in
 /// f32.
 THALWEG_API Tensor take(const Tensor& x, const Tensor& indices, int64_t axis = 0);
+/// What backward() makes of the gradient of an embedding's weight that is a leaf: all of it, or the
+/// rows that were taken (see RowGradient), in time and memory that do not depend on n.
+enum class EmbeddingGradient : uint8_t { dense, rows };
 /// Rows of `weight` [n, B...] -> [I..., B...]; take() along axis 0 without negative indices.
-THALWEG_API Tensor embedding(const Tensor& indices, const Tensor& weight);
+THALWEG_API Tensor embedding(const Tensor& indices, const Tensor& weight,
+                             EmbeddingGradient gradient = EmbeddingGradient::dense);
 /// Element index[i, j, ...] of each line of x along `axis` (NumPy's take_along_axis). `index` has
 /// x's dimensions and, on the other axes, x's sizes or 1, which is repeated; its shape is then the
 /// result's. Negative indices count from the end.

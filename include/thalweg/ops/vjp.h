@@ -3,6 +3,7 @@
 #include <span>
 
 #include <thalweg/ops/op.h>
+#include <thalweg/ops/row_gradient.h>
 #include <thalweg/tensor/tensor.h>
 
 namespace thalweg {
@@ -34,9 +35,13 @@ class VjpContext {
   bool creates_graph() const { return creates_graph_; }
   /// The gradient of input i, of its shape and dtype.
   void set(size_t i, Tensor gradient) { results_[i] = std::move(gradient); }
+  /// True if the gradient of input i may be given as some of its rows, by set_rows().
+  bool takes_rows(size_t i) const { return i < needs_.size() && needs_[i] == kTakesRows; }
+  void set_rows(size_t i, RowGradient gradient) { rows_[i] = std::move(gradient); }
 
  private:
   friend class Backward;
+  static constexpr uint8_t kTakesRows = 2;
 
   const Op* op_ = nullptr;
   const void* attrs_ = nullptr;
@@ -48,6 +53,7 @@ class VjpContext {
   std::span<const TensorMeta* const> input_metas_;
   std::span<const TensorMeta* const> output_metas_;
   std::span<Tensor> results_;
+  std::span<RowGradient> rows_;
 };
 
 }  // namespace thalweg

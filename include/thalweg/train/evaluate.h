@@ -12,6 +12,9 @@ namespace thalweg::train {
 /// The loss of each sample, [N], or of the batch, without dimensions; `output` is the net's.
 using LossFunction = std::function<Tensor(const Tensor& output, const data::Batch& batch)>;
 
+/// What the net makes of a batch, sparse or dense.
+THALWEG_API Tensor output_of(nn::Module& net, const data::Batch& batch);
+
 /// Sees each batch of an evaluation, e.g. to collect the worst samples.
 using EvaluationObserver = std::function<void(const data::Batch& batch, const Observation& seen)>;
 
