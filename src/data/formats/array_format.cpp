@@ -1,81 +1,118 @@
 // The rows of NPY, NPZ and IDX in the table of formats, and writing them.
 
-#include <algorithm>
+#include <memory>
 
+#include <thalweg/base/checksum.h>
 #include <thalweg/base/writer.h>
 #include <thalweg/data/array_files.h>
-#include <thalweg/data/idx.h>
-#include <thalweg/data/npy.h>
 
 #include "base/fail.h"
 #include "data/formats/format_rows.h"
 #include "data/formats/format_values.h"
+#include "data/formats/idx_header.h"
+#include "data/formats/npy_header.h"
+#include "data/formats/row_spool.h"
+#include "data/formats/zip.h"
 
 namespace thalweg::data {
 namespace {
 
-// Rows of each stream in memory, as tensors when all are there: the formats begin with their
-// number.
-class ArrayRows {
+// Rows of each stream, on disk until all are there: the formats begin with their number.
+class ArrayWriter : public SequenceWriter {
  public:
-  ArrayRows(const char* format, std::vector<StreamInfo> streams)
-      : format_(format), streams_(std::move(streams)), rows_(streams_.size()) {
+  ArrayWriter(const char* format, const std::string& path, const WriteOptions& options)
+      : file_(path), streams_(options.streams), format_(format) {
     require_dense(format_, streams_);
+    for (size_t s = 0; s < streams_.size(); ++s)
+      spools_.push_back(std::make_unique<RowSpool>(file_.path()));
   }
 
-  void add(const SequenceKey& key, std::span<const StreamValues> values) {
+  void write(const SequenceKey& key, std::span<const StreamValues> values) override {
     require_single_samples(format_, key, values);
     for (size_t s = 0; s < streams_.size(); ++s) {
       const size_t bytes =
           static_cast<size_t>(element_count(streams_[s].shape)) * item_size(streams_[s].dtype);
-      const auto* from = static_cast<const std::byte*>(values[s].values);
-      rows_[s].insert(rows_[s].end(), from, from + bytes);
+      spools_[s]->write(Bytes(static_cast<const std::byte*>(values[s].values), bytes));
     }
     ++count_;
   }
 
-  std::vector<NamedTensor> take() {
-    std::vector<NamedTensor> arrays;
-    for (size_t s = 0; s < streams_.size(); ++s) {
-      Shape shape = streams_[s].shape;
-      shape.insert(0, count_);
-      Tensor array = Tensor::empty(shape, {.dtype = streams_[s].dtype});
-      std::ranges::copy(rows_[s], array.impl()->as<std::byte>());
-      rows_[s] = {};
-      arrays.push_back({streams_[s].name, std::move(array)});
-    }
-    return arrays;
+ protected:
+  void require_single() const {
+    if (streams_.size() == 1) return;
+    fail_invalid("{}: a file holds one stream, and there are {}; write npz", format_,
+                 streams_.size());
   }
+  const StreamInfo& stream(size_t s) const { return streams_[s]; }
+  size_t streams() const { return streams_.size(); }
+  /// Of the array with all rows so far.
+  Shape shape(size_t s) const {
+    Shape shape = streams_[s].shape;
+    shape.insert(0, count_);
+    return shape;
+  }
+  RowSpool& rows(size_t s) { return *spools_[s]; }
+
+  AtomicFile file_;
 
  private:
-  const char* format_;
   std::vector<StreamInfo> streams_;
-  std::vector<std::vector<std::byte>> rows_;
+  const char* format_;
+  std::vector<std::unique_ptr<RowSpool>> spools_;
   int64_t count_ = 0;
 };
 
-using WriteArrays = void (*)(const std::string& path, std::vector<NamedTensor> arrays);
-
-class ArrayWriter final : public SequenceWriter {
+class NpyWriter final : public ArrayWriter {
  public:
-  ArrayWriter(const char* format, const std::string& path, const WriteOptions& options,
-              bool is_single, WriteArrays write)
-      : path_(path), rows_(format, options.streams), write_(write) {
-    if (is_single && options.streams.size() != 1) {
-      fail_invalid("{}: a file holds one stream, and there are {}; write npz", format,
-                   options.streams.size());
+  NpyWriter(const std::string& path, const WriteOptions& options)
+      : ArrayWriter("npy", path, options) {
+    require_single();
+    npy_header(stream(0).dtype, {});  // a dtype that the format lacks is an error before any row
+  }
+  void commit() override {
+    file_.write(npy_header(stream(0).dtype, shape(0)));
+    rows(0).read_back([&](std::span<std::byte> piece) { file_.write(piece); });
+    file_.commit();
+  }
+};
+
+class NpzWriter final : public ArrayWriter {
+ public:
+  NpzWriter(const std::string& path, const WriteOptions& options)
+      : ArrayWriter("npz", path, options) {
+    for (size_t s = 0; s < streams(); ++s) npy_header(stream(s).dtype, {});
+  }
+  void commit() override {
+    ZipWriter zip(file_);
+    for (size_t s = 0; s < streams(); ++s) {
+      const std::string header = npy_header(stream(s).dtype, shape(s));
+      uint32_t crc = crc32(as_bytes(header));
+      rows(s).read_back([&](std::span<std::byte> piece) { crc = crc32(piece, crc); });
+      zip.begin(stream(s).name + ".npy", header.size() + rows(s).offset(), crc);
+      file_.write(header);
+      rows(s).read_back([&](std::span<std::byte> piece) { file_.write(piece); });
     }
+    zip.finish();
+    file_.commit();
   }
+};
 
-  void write(const SequenceKey& key, std::span<const StreamValues> values) override {
-    rows_.add(key, values);
+class IdxWriter final : public ArrayWriter {
+ public:
+  IdxWriter(const std::string& path, const WriteOptions& options)
+      : ArrayWriter("idx", path, options) {
+    require_single();
+    idx_header(stream(0).dtype, {});
   }
-  void commit() override { write_(path_, rows_.take()); }
-
- private:
-  std::string path_;
-  ArrayRows rows_;
-  WriteArrays write_;
+  void commit() override {
+    file_.write(idx_header(stream(0).dtype, shape(0)));
+    const size_t item_bytes = item_size(stream(0).dtype);
+    rows(0).read_back([&](std::span<std::byte> piece) {
+      swap_items(piece.data(), piece.size() / item_bytes, item_bytes);
+      file_.write(piece);
+    });
+    file_.commit();
+  }
 };
 
 std::vector<ArrayFile> files_of(const char* format, const std::string& path,
@@ -96,22 +133,9 @@ std::shared_ptr<Deserializer> open_idx(const std::string& path, const FormatOpti
   return std::make_shared<IDXDeserializer>(files_of("idx", path, options));
 }
 
-std::unique_ptr<SequenceWriter> create_npy(const std::string& path, const WriteOptions& options) {
-  return std::make_unique<ArrayWriter>("npy", path, options, true,
-                                       [](const std::string& to, std::vector<NamedTensor> arrays) {
-                                         write_npy(to, arrays[0].tensor);
-                                       });
-}
-std::unique_ptr<SequenceWriter> create_npz(const std::string& path, const WriteOptions& options) {
-  return std::make_unique<ArrayWriter>(
-      "npz", path, options, false,
-      [](const std::string& to, std::vector<NamedTensor> arrays) { write_npz(to, arrays); });
-}
-std::unique_ptr<SequenceWriter> create_idx(const std::string& path, const WriteOptions& options) {
-  return std::make_unique<ArrayWriter>("idx", path, options, true,
-                                       [](const std::string& to, std::vector<NamedTensor> arrays) {
-                                         write_idx(to, arrays[0].tensor);
-                                       });
+template <typename FormatWriter>
+std::unique_ptr<SequenceWriter> create(const std::string& path, const WriteOptions& options) {
+  return std::make_unique<FormatWriter>(path, options);
 }
 
 Format single_array() {
@@ -129,7 +153,7 @@ Format npy_format() {
   format.doc = "NumPy's array, whose first axis are the samples";
   format.extensions = {".npy"};
   format.open = open_npy;
-  format.create = create_npy;
+  format.create = create<NpyWriter>;
   return format;
 }
 
@@ -140,7 +164,7 @@ Format npz_format() {
   format.extensions = {".npz"};
   format.holds_keys = false;
   format.open = open_npz;
-  format.create = create_npz;
+  format.create = create<NpzWriter>;
   return format;
 }
 
@@ -150,7 +174,7 @@ Format idx_format() {
   format.doc = "the format of the MNIST family, whose first axis are the samples";
   format.extensions = {".idx1-ubyte", ".idx3-ubyte"};
   format.open = open_idx;
-  format.create = create_idx;
+  format.create = create<IdxWriter>;
   return format;
 }
 

@@ -131,25 +131,32 @@ Tensor read_idx(Bytes bytes, const std::string& name) {
   return read_tensor(*open_reader(bytes, name), bytes.size() * kMaxInflation);
 }
 
-void write_idx(const std::string& path, const Tensor& tensor) {
-  const auto code = code_of_dtype(tensor.dtype());
+std::string idx_header(DType dtype, const Shape& shape) {
+  const auto code = code_of_dtype(dtype);
   if (!code) {
     fail_invalid("write_idx: the format has no {}; convert to u8, i8, i16, i32, f32 or f64",
-                 name(tensor.dtype()));
+                 name(dtype));
   }
-  for (int64_t size : tensor.shape()) {
+  for (int64_t size : shape) {
     if (size > std::numeric_limits<uint32_t>::max())
-      fail_invalid("write_idx: sizes {} do not all fit in 32 bits", to_string(tensor.shape()));
+      fail_invalid("write_idx: sizes {} do not all fit in 32 bits", to_string(shape));
   }
+  MemoryWriter header;
+  header.write_be<uint16_t>(0);
+  header.write_be<uint8_t>(*code);
+  header.write_be<uint8_t>(static_cast<uint8_t>(shape.size()));
+  for (int64_t size : shape) header.write_be(static_cast<uint32_t>(size));
+  return std::string(as_text(header.bytes()));
+}
+
+void write_idx(const std::string& path, const Tensor& tensor) {
+  const std::string header = idx_header(tensor.dtype(), tensor.shape());
   const Tensor host = row_major_on_host("write_idx", tensor);
   const auto* bytes = host.impl()->as<const std::byte>();
   const size_t count = static_cast<size_t>(host.size());
   const size_t item_bytes = item_size(host.dtype());
   AtomicFile file(path);
-  file.write_be<uint16_t>(0);
-  file.write_be<uint8_t>(*code);
-  file.write_be<uint8_t>(static_cast<uint8_t>(host.dims()));
-  for (int64_t size : host.shape()) file.write_be(static_cast<uint32_t>(size));
+  file.write(header);
   std::vector<std::byte> piece;
   constexpr size_t kPiece = 1 << 16;  // items
   for (size_t i = 0; i < count; i += kPiece) {

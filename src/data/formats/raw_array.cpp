@@ -16,7 +16,7 @@ void read_items(const RawArray& array, uint64_t at, std::span<std::byte> into) {
     array.source->read_at(array.offset + at, into);
     return;
   }
-  constexpr size_t kPiece = 512 * 1024;  // swapped while it is in the cache
+  constexpr size_t kPiece = 256 * 1024;  // swapped while it is in the cache
   for (size_t done = 0; done < into.size(); done += kPiece) {
     const std::span piece = into.subspan(done, std::min(kPiece, into.size() - done));
     array.source->read_at(array.offset + at + done, piece);

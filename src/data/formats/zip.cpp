@@ -248,10 +248,14 @@ std::string ZipArchive::read(size_t number) const {
 }
 
 void ZipWriter::write(const std::string& name, Bytes content) {
-  const ZipEntry entry{name,           file_.offset(), content.size(),
-                       content.size(), crc32(content), kStored};
-  const bool is_64 = content.size() >= kMax32;
-  const auto size32 = static_cast<uint32_t>(std::min<uint64_t>(content.size(), kMax32));
+  begin(name, content.size(), crc32(content));
+  file_.write(content);
+}
+
+void ZipWriter::begin(const std::string& name, uint64_t size, uint32_t crc) {
+  const ZipEntry entry{name, file_.offset(), size, size, crc, kStored};
+  const bool is_64 = size >= kMax32;
+  const auto size32 = static_cast<uint32_t>(std::min<uint64_t>(size, kMax32));
   file_.write_le(kLocalMagic);
   file_.write_le(uint16_t{45});  // the version that has 64-bit sizes
   file_.write_le(uint16_t{0});
@@ -269,7 +273,6 @@ void ZipWriter::write(const std::string& name, Bytes content) {
     file_.write_le(entry.size);
     file_.write_le(entry.size);
   }
-  file_.write(content);
   entries_.push_back(entry);
 }
 

@@ -65,6 +65,9 @@ class ZipWriter {
   explicit ZipWriter(Writer& file) : file_(file) {}
 
   void write(const std::string& name, Bytes content);
+  /// Begins an entry; the caller then writes its `size` bytes, whose checksum is `crc`, to the
+  /// file.
+  void begin(const std::string& name, uint64_t size, uint32_t crc);
   /// Writes the directory, as the last call.
   void finish();
 
