@@ -62,8 +62,8 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& wa
   for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-7) << i;
 }
 
-// torch.nn.functional.embedding(sparse=True) with SGD, SparseAdam (which adds its epsilon before the
-// correction of the bias) and Adagrad of torch.optim 2.
+// torch.nn.functional.embedding(sparse=True) with SGD, SparseAdam (which adds its epsilon before
+// the correction of the bias) and Adagrad of torch.optim 2.
 TEST(RowUpdate, GivesTheNumbersOfPyTorchsSparseGradients) {
   expect_near(after_three_steps(optim::SGD({.learning_rate = 0.1}), EmbeddingGradient::rows),
               {-0.933333333, -0.65, -0.24, -0.085555556, 0.0, 0.25, 0.32, 0.403333333, 0.933333333,
