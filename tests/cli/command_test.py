@@ -79,6 +79,7 @@ class Recipes(ProgramTest):
         # The files of a recipe that has some.
         for part in ("Train", "Test"):
             self.write(f"SimpleData{part}_cntk_text.txt", "|features 1 2 |labels 1 0\n")
+        self.write("Train_cntk_text.txt", "|features 1 2 |labels 1\n")
         for line in self.succeed("train").splitlines():
             name = line.split()[0]
             with self.subTest(name=name):
