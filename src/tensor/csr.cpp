@@ -24,7 +24,8 @@ void check_shapes(const char* operation, const CsrTensor& csr) {
     fail_invalid("{}: a part of the sparse matrix is an undefined tensor", operation);
   int64_t rows = csr.shape.empty() ? -1 : 1;
   for (size_t i = 0; i + 1 < csr.shape.size(); ++i) rows *= csr.shape[i];
-  const bool fits = csr.values.dims() == 1 && csr.columns.shape() == csr.values.shape() &&
+  const bool fits = rows >= 0 && csr.values.dims() == 1 &&
+                    csr.columns.shape() == csr.values.shape() &&
                     csr.row_starts.shape() == Shape{rows + 1};
   if (!fits)
     fail_invalid(

@@ -187,6 +187,10 @@ TEST(SparseProduct, RejectsPartsThatDoNotFit) {
   x.shape = {3, 4};
   EXPECT_NE(error(x, {4, 2}).find("row_starts [5] do not fit"), std::string::npos);
   EXPECT_NE(error(CsrTensor{}, {4, 2}).find("sparse matrix has shape"), std::string::npos);
+  x.shape = {};
+  x.row_starts = Tensor::of<int64_t>({});
+  EXPECT_NE(error_text(ErrorKind::invalid, [&] { x.to_dense(); }).find("do not fit"),
+            std::string::npos);
   x = matrix();
   x.columns = Tensor::of<int32_t>({0, 2, 2, 0, 4, 2});
   EXPECT_NE(error(x, {4, 2}).find("index 4 is out of range"), std::string::npos);
