@@ -190,8 +190,8 @@ TEST(Idx, SurvivesMutatedFiles) {
       "fffffffffffffffefffffffd");
   const std::string packed = gzip(plain);
   Philox random(1);
-  int errors = 0;
-  for (int round = 0; round < 4000; ++round) {
+  int64_t errors = 0;
+  for (int64_t round = fuzz_rounds(4000); round > 0; --round) {
     const std::string bytes = mutated(round % 2 ? plain : packed, random);
     try {
       const Tensor tensor = parse(bytes);

@@ -33,6 +33,10 @@ struct CtfOptions {
   size_t chunk_bytes = 0;          // of text, at most; 0: 8 MiB, in compat mode 32 MiB as in CNTK
   IndexFile index = IndexFile::automatic;
   std::string index_folder = {};  // where indexes are kept; empty: beside the data
+  /// Keep in memory where each sequence is, 40 bytes for one, so that Shuffle::corpus and weights
+  /// read them one by one where the data do not fit. For plain files, without compat, max_errors
+  /// and a stream that counts samples.
+  bool single_sequences = false;
 };
 
 /// Reads CTF files, plain or gzip, several as one corpus in their order.
@@ -63,6 +67,7 @@ class THALWEG_API CTFDeserializer final : public Deserializer {
   int64_t chunks() const override;
   ChunkInfo chunk(int64_t chunk) const override;
   std::shared_ptr<const Chunk> load(int64_t chunk, const Wanted& wanted = {}) const override;
+  bool loads_parts() const override;
   KeyKind key_kind() const override;
   SequenceKey key(int64_t chunk, int64_t sequence) const override;
   ReadProblems problems() const override;

@@ -67,6 +67,11 @@ class CTFDeserializer::Impl {
     if (options_.max_errors < 0)
       fail_invalid("ctf: max_errors cannot be {}; expected 0 or more", options_.max_errors);
     if (paths.empty()) fail_invalid("ctf: there are no files; name at least one");
+    if (options_.single_sequences &&
+        (options_.compat || options_.max_errors > 0 || rules_.counting >= 0))
+      fail_invalid(
+          "ctf: single_sequences needs data that are read strictly; set no compat, max_errors or "
+          "counts_samples");
     for (const std::string& path : paths)
       files_.push_back(std::make_unique<CtfFile>(path, rules_, options_));
     for (const CtfStream& stream : rules_.streams)
@@ -108,8 +113,17 @@ class CTFDeserializer::Impl {
   }
 
   std::shared_ptr<const Chunk> load(int64_t chunk, const Wanted& wanted) {
-    const Place place = get(chunk);
+    Place place = get(chunk);
+    if (!wanted.empty()) {
+      const std::lock_guard lock(mutex_);
+      place.chunk.sequences = place.file->sequences_of(place.chunk.range);
+    }
     return place.file->load(place.chunk, wanted, problems_, problems_mutex_);
+  }
+
+  bool loads_parts() {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::all_of(files_, [](const auto& file) { return file->loads_parts(); });
   }
 
   KeyKind key_kind() {
@@ -206,6 +220,7 @@ ChunkInfo CTFDeserializer::chunk(int64_t chunk) const { return impl_->chunk(chun
 std::shared_ptr<const Chunk> CTFDeserializer::load(int64_t chunk, const Wanted& wanted) const {
   return impl_->load(chunk, wanted);
 }
+bool CTFDeserializer::loads_parts() const { return impl_->loads_parts(); }
 KeyKind CTFDeserializer::key_kind() const { return impl_->key_kind(); }
 SequenceKey CTFDeserializer::key(int64_t chunk, int64_t sequence) const {
   return impl_->key(chunk, sequence);

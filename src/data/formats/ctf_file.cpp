@@ -90,6 +90,7 @@ bool CtfFile::has_chunk(size_t chunk) {
     const size_t chunk_bytes = std::min(limits_.chunk_bytes, limits_.chunk_cost / 2);
     options.block_bytes = rules_.compat ? limits_.chunk_bytes : std::min(kBlock, chunk_bytes / 16);
     if (rules_.compat) options.block_cost = limits_.chunk_cost;
+    if (options_.single_sequences) options.block_bytes = 1;
     const std::shared_ptr<const ByteSource> opened = source();
     if (opened->max_size() != stamp_.size) packed_ = opened;
     index_ = std::make_unique<CtfIndex>(opened, rules_, stamp_, options);
@@ -121,6 +122,35 @@ void CtfFile::add_blocks() {
   open_ = {};
 }
 
+std::vector<CtfRange> CtfFile::sequences_of(const CtfRange& chunk) const {
+  if (!loads_parts()) return {};
+  const auto first = index_->data().blocks.begin() + static_cast<ptrdiff_t>(chunk.sequence);
+  return {first, first + chunk.sequences};
+}
+
+// The wanted sequences to where they are in the chunk's text.
+void CtfFile::read_parts(const ByteSource& from, const CtfPlace& place,
+                         const std::vector<bool>& wanted, char* text) {
+  constexpr uint64_t kGap = 4096;  // cheaper to read than to pass over
+  uint64_t begin = 0, end = 0;
+  const auto read = [&] {
+    if (end > begin)
+      from.read_at(begin, std::as_writable_bytes(
+                              std::span(text + (begin - place.range.offset), end - begin)));
+  };
+  for (size_t i = 0; i < place.sequences.size(); ++i) {
+    if (i >= wanted.size() || !wanted[i]) continue;
+    const CtfRange& sequence = place.sequences[i];
+    if (sequence.offset > end + kGap) {
+      read();
+      begin = sequence.offset;
+    }
+    if (end == 0) begin = sequence.offset;
+    end = sequence.offset + sequence.size;
+  }
+  read();
+}
+
 void CtfFile::check_count(const CtfPlace& place, uint64_t found) const {
   const CtfRange& range = place.range;
   if (found == range.sequences) return;
@@ -147,7 +177,10 @@ std::shared_ptr<const Chunk> CtfFile::load(const CtfPlace& place, const std::vec
   const PageBuffer buffer(padded);
   std::fill(buffer.get() + range.size, buffer.get() + padded, '\n');
   const std::shared_ptr<const ByteSource> from = source();
-  from->read_at(range.offset, std::as_writable_bytes(std::span(buffer.get(), range.size)));
+  if (place.sequences.empty())
+    from->read_at(range.offset, std::as_writable_bytes(std::span(buffer.get(), range.size)));
+  else
+    read_parts(*from, place, wanted, buffer.get());
   const std::string_view text(buffer.get(), range.size);
   // CNTK's indexes do not know lines.
   const uint64_t line = place.has_line ? range.line : count_lines(*from, range.offset);
@@ -181,9 +214,13 @@ void CtfFile::parse(const Rows& rows, const std::vector<bool>& wanted, SampleTab
     parse_ctf_compat(rules_, rows.place.mode, rows.text,
                      {path_, rows.place.range.offset, rows.line}, table, report, lines);
   } else {
+    std::vector<CtfSequence> known;
+    for (const CtfRange& sequence : rows.place.sequences)
+      known.push_back({0, sequence.offset - rows.place.range.offset, sequence.size,
+                       sequence.line - rows.line, sequence.rows});
     // What is dropped has to be known to all who share the data, not only to who wants it.
-    parse_ctf(rules_, rows.place.mode, rows.text, {wanted, options_.max_errors > 0}, table, report,
-              lines);
+    parse_ctf(rules_, rows.place.mode, rows.text, {wanted, options_.max_errors > 0, known}, table,
+              report, lines);
   }
 }
 
@@ -211,10 +248,16 @@ void CtfFile::judge(const Rows& rows, const CtfReport& report, ReadProblems& pro
 
 std::string CtfFile::told(const Rows& rows, const CtfProblem& problem) const {
   if (rules_.compat) return problem.text;
-  const std::string_view before = rows.text.substr(0, problem.offset);
-  const auto line = rows.line + static_cast<uint64_t>(std::ranges::count(before, '\n'));
+  uint64_t start = 0, line = rows.line;
+  for (const CtfRange& sequence : rows.place.sequences) {  // text is there for some of them alone
+    if (sequence.offset - rows.place.range.offset > problem.offset) break;
+    start = sequence.offset - rows.place.range.offset;
+    line = sequence.line;
+  }
+  const std::string_view before = rows.text.substr(start, problem.offset - start);
+  line += static_cast<uint64_t>(std::ranges::count(before, '\n'));
   const size_t row = before.rfind('\n') + 1;  // npos + 1 is 0
-  return fmt::format("{}:{}:{}: {}", path_, line + 1, problem.offset - row + 1, problem.text);
+  return fmt::format("{}:{}:{}: {}", path_, line + 1, before.size() - row + 1, problem.text);
 }
 
 }  // namespace thalweg::data

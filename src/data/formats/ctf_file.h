@@ -23,6 +23,7 @@ struct CtfPlace {
   CtfRange range;
   CtfMode mode = CtfMode::unknown;
   bool has_line = true;
+  std::vector<CtfRange> sequences = {};  // one by one, if it can be read in parts
 };
 
 /// One file of a CTF corpus. The functions that look for chunks are called by one thread at a time.
@@ -40,6 +41,13 @@ class CtfFile {
   CtfPlace chunk(size_t chunk) const {
     return {chunks_[chunk], index_->mode(), index_->data().has_lines};
   }
+  /// True once all is indexed, if sequences can be read one by one.
+  bool loads_parts() const {
+    return options_.single_sequences && packed_ == nullptr && index_ != nullptr &&
+           index_->is_complete() && index_->data().has_lines;
+  }
+  /// The sequences of a chunk one by one; empty if it is read as a whole.
+  std::vector<CtfRange> sequences_of(const CtfRange& chunk) const;
   /// Once there is a chunk.
   CtfMode mode() const { return index_->mode(); }
 
@@ -61,6 +69,8 @@ class CtfFile {
              Column<uint32_t>& lines, CtfReport& report);
   void judge(const Rows& rows, const CtfReport& report, ReadProblems& problems);
   std::string told(const Rows& rows, const CtfProblem& problem) const;
+  static void read_parts(const ByteSource& from, const CtfPlace& place,
+                         const std::vector<bool>& wanted, char* text);
   void add_blocks();
   std::shared_ptr<const ByteSource> source() const;
   void check_count(const CtfPlace& place, uint64_t found) const;

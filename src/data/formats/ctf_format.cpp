@@ -144,6 +144,7 @@ std::shared_ptr<Deserializer> open(const std::string& path, const FormatOptions&
   ctf.compat = options.compat;
   ctf.max_errors = options.max_errors;
   ctf.skip_sequence_ids = flag(options.more, "skip_sequence_ids", false);
+  ctf.single_sequences = flag(options.more, "single_sequences", false);
   ctf.index = options.keep_index ? IndexFile::always : IndexFile::automatic;
   ctf.index_folder = options.index_folder;
   return std::make_shared<CTFDeserializer>(path, std::move(streams), ctf);
@@ -160,7 +161,9 @@ Format ctf_format() {
   format.name = "ctf";
   format.doc = "CNTK Text Format: rows of `|field values`, dense or index:value";
   format.extensions = {".ctf"};
-  format.options = {{"skip_sequence_ids", "true: every row is a sequence, whatever id it has"}};
+  format.options = {{"skip_sequence_ids", "true: every row is a sequence, whatever id it has"},
+                    {"single_sequences",
+                     "true: sequences are read one by one where all are shuffled and do not fit"}};
   format.write_options = {{"ids", "false: rows without ids, every sequence having one"}};
   format.needs_streams = true;
   format.joins_files = true;

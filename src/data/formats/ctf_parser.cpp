@@ -57,6 +57,11 @@ class Parser {
     }
   }
 
+  /// One whose text is not there, and that is as long as it has rows.
+  void pass_over(const CtfSequence& sequence) {
+    table_.drop_sequence(static_cast<int64_t>(sequence.rows));
+  }
+
   /// Only as far as the length of a good sequence asks for.
   void skip_sequence(const CtfSequence& sequence) {
     std::ranges::fill(counts_, 0);
@@ -279,8 +284,20 @@ void parse_ctf(const CtfRules& rules, CtfMode mode, std::string_view text,
                const CtfSelection& selection, SampleTable& table, CtfReport& report,
                Column<uint32_t>& lines) {
   Parser parser(rules, mode, text, table, report);
-  CtfScanner scanner(rules, mode);
   size_t number = 0;
+  for (CtfSequence sequence : selection.known) {
+    lines.push_back(static_cast<uint32_t>(sequence.line));
+    if (number >= selection.wanted.size() || !selection.wanted[number++]) {
+      parser.pass_over(sequence);
+      continue;
+    }
+    const char* at = text.data() + sequence.offset;
+    while (ctf::is_digit(*at))
+      sequence.key = sequence.key * 10 + static_cast<uint64_t>(*at++ - '0');
+    parser.add_sequence(sequence, true);
+  }
+  if (!selection.known.empty()) return;
+  CtfScanner scanner(rules, mode);
   scanner.scan(text, 0, true, [&](const CtfSequence& sequence) {
     lines.push_back(static_cast<uint32_t>(sequence.line));
     const std::vector<bool>& wanted = selection.wanted;

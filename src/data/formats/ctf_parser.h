@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +22,12 @@ struct CtfReport {
 };
 
 /// How much of a chunk is parsed. `wanted`: which of its sequences, empty: all. Those not wanted
-/// are passed over, or, with `checks_all`, parsed all the same, to know whether they are bad.
+/// are passed over, or, with `checks_all`, parsed all the same, to know whether they are bad. If
+/// `known` is not empty it says where the sequences are, and only the wanted ones' text is there.
 struct CtfSelection {
   const std::vector<bool>& wanted;
   bool checks_all = false;
+  std::span<const CtfSequence> known = {};
 };
 
 /// Parses the rows of whole sequences into `table`, whose streams are those of `rules`, by the

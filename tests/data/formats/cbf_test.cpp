@@ -10,6 +10,8 @@
 #include <thalweg/base/writer.h>
 #include <thalweg/data/cbf.h>
 #include <thalweg/data/ctf.h>
+#include <thalweg/data/format.h>
+#include <thalweg/data/minibatch_source.h>
 
 #include "base/expect_error.h"
 #include "base/temp_dir.h"
@@ -196,6 +198,25 @@ TEST_F(Cbf, CntksFilesEqualTheirTexts) {
       }
     }
   }
+}
+
+// CNTK writes all of a file as one chunk.
+TEST(CbfLimit, SaysHowMuchAChunkNeedsThatIsTooLarge) {
+  const TempDir dir;
+  WriteOptions options;
+  options.streams = {{"x", DType::f32, {1 << 20}, false, {}}};
+  const auto writer = find_format("a.cbf").create(dir / "a.cbf", options);
+  const std::vector<float> values(1 << 20, 0.5f);
+  writer->write(uint64_t{0},
+                std::vector<StreamValues>{{1, values.data(), nullptr, nullptr, {}, {}}});
+  writer->commit();
+  MinibatchSource source({CBFDeserializer(dir / "a.cbf")}, {.memory_limit = 1_MiB});
+  EXPECT_THAT(
+      error_text(ErrorKind::invalid, [&] { source.next_minibatch(1); }),
+      testing::AllOf(testing::HasSubstr("memory_limit is too small; chunk 0 of "),
+                     testing::HasSubstr("a.cbf takes"), testing::HasSubstr("give at least")));
+  MinibatchSource enough({CBFDeserializer(dir / "a.cbf")}, {.memory_limit = 32_MiB});
+  EXPECT_EQ(enough.next_minibatch(1)["x"].shape(), (Shape{1, 1 << 20}));
 }
 
 }  // namespace

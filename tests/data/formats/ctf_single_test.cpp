@@ -21,20 +21,25 @@ using testing::HasSubstr;
 
 constexpr int kSequences = 6000;
 
-// Sequence i has 1 to 3 rows, all with the value i, and a remark that makes them long.
+constexpr int kDim = 16;
+
+// Sequence i has 1 to 3 rows, all of the value i.
 std::string rows(bool with_ids) {
   std::string text;
-  const std::string remark = " |# " + std::string(100, 'x') + "\n";
-  for (int i = 0; i < kSequences; ++i)
-    for (int k = 0; k <= (with_ids ? i % 3 : 0); ++k)
-      text += (with_ids ? std::to_string(i) + " " : "") + "|x " + std::to_string(i) + remark;
+  for (int i = 0; i < kSequences; ++i) {
+    for (int k = 0; k <= (with_ids ? i % 3 : 0); ++k) {
+      text += (with_ids ? std::to_string(i) + " " : "") + "|x";
+      for (int d = 0; d < kDim; ++d) text += " " + std::to_string(i);
+      text += "\n";
+    }
+  }
   return text;
 }
 
 class CtfSingle : public testing::Test {
  protected:
   MinibatchSource source(size_t memory, int64_t rank = 0, int64_t ranks = 1) {
-    return MinibatchSource({CTFDeserializer(path_, {{.name = "x", .dim = 1}},
+    return MinibatchSource({CTFDeserializer(path_, {{.name = "x", .dim = kDim}},
                                             {.index = IndexFile::never, .single_sequences = true})},
                            {.shuffle = Shuffle::corpus,
                             .memory_limit = memory,
@@ -49,9 +54,9 @@ class CtfSingle : public testing::Test {
     while (const Minibatch mb = source.next_minibatch(50)) {
       const float* x = mb["x"].data<float>();
       for (const int64_t length : mb.lengths("x").to_vector<int64_t>()) {
-        for (int64_t k = 1; k < length; ++k) EXPECT_EQ(x[k], x[0]);
+        for (int64_t k = 1; k < length * kDim; ++k) EXPECT_EQ(x[k], x[0]);
         found.push_back(static_cast<int>(x[0]));
-        x += length;
+        x += length * kDim;
       }
     }
     return found;
@@ -102,13 +107,13 @@ TEST_F(CtfSingle, TellsThePlaceOfABadRecord) {
 TEST_F(CtfSingle, NeedsToBeAskedForAndDataThatAreReadStrictly) {
   dir_.write("f.ctf", rows(true));
   const auto without = [&] {
-    order(MinibatchSource({CTFDeserializer(path_, {{.name = "x", .dim = 1}})},
+    order(MinibatchSource({CTFDeserializer(path_, {{.name = "x", .dim = kDim}})},
                           {.shuffle = Shuffle::corpus, .memory_limit = 256_KiB}));
   };
   EXPECT_THAT(error_text(ErrorKind::invalid, without), HasSubstr("cannot be read one by one"));
   EXPECT_THAT(error_text(ErrorKind::invalid,
                          [&] {
-                           CTFDeserializer(path_, {{.name = "x", .dim = 1}},
+                           CTFDeserializer(path_, {{.name = "x", .dim = kDim}},
                                            {.max_errors = 3, .single_sequences = true});
                          }),
               HasSubstr("single_sequences needs data that are read strictly"));

@@ -42,13 +42,14 @@ inline int64_t fuzz_rounds(int64_t in_suite) {
   return asked == nullptr ? in_suite : std::atoll(asked);
 }
 
-/// Gives `rounds` mutations of `bytes` to `read`, which may throw errors of kind io or invalid
-/// only. Returns how many of them threw.
+/// Gives mutations of `bytes` to `read`, `rounds` of them or what THALWEG_FUZZ_ROUNDS says; it may
+/// throw errors of kind io or invalid only. Returns how many of them threw.
 template <typename Read>
-int count_rejected_mutations(const std::string& bytes, int rounds, uint64_t seed, Read read) {
+int64_t count_rejected_mutations(const std::string& bytes, int64_t rounds, uint64_t seed,
+                                 Read read) {
   Philox random(seed);
-  int errors = 0;
-  for (int round = 0; round < rounds; ++round) {
+  int64_t errors = 0;
+  for (int64_t round = fuzz_rounds(rounds); round > 0; --round) {
     const std::string changed = mutated(bytes, random);
     try {
       read(changed);

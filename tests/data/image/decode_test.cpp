@@ -243,7 +243,7 @@ TEST(Image, RefusesAGiantBeforeItTakesMemory) {
 }
 
 TEST(Image, SurvivesMutatedFiles) {
-  int errors = 0;
+  int64_t errors = 0;
   for (std::string_view picture :
        {kGreyHalves, kRamps, kRampsProgressive, kCmykRed, kPngRgb, kPngPalette, kPngGrey16})
     errors += count_rejected_mutations(file_of(picture), 300, 8, [](const std::string& file) {
