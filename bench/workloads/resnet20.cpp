@@ -4,29 +4,14 @@ namespace thalweg::bench {
 
 namespace {
 
-nn::Conv2D conv(int64_t channels, int64_t kernel, int64_t stride) {
-  return nn::Conv2D(channels,
-                    {.kernel = kernel, .stride = stride, .padding = kernel / 2, .bias = false});
-}
-
-void add_block(nn::Sequential& net, int64_t channels, int64_t stride) {
-  nn::Sequential body{conv(channels, 3, stride), nn::BatchNorm(), nn::Activation(nn::relu),
-                      conv(channels, 3, 1), nn::BatchNorm()};
-  if (stride == 1) {
-    net.add(nn::Residual(std::move(body), nn::relu));
-  } else {
-    nn::Sequential projection{conv(channels, 1, stride), nn::BatchNorm()};
-    net.add(nn::Residual(std::move(body), std::move(projection), nn::relu));
-  }
-}
-
 std::vector<Line> run(bool planned) {
   manual_seed(7);
   constexpr int64_t kBatch = 32;
-  nn::Sequential net{conv(16, 3, 1), nn::BatchNorm(), nn::Activation(nn::relu)};
+  nn::Sequential net{nn::Conv2D(16, {.kernel = 3, .padding = 1, .bias = false}), nn::BatchNorm(),
+                     nn::Activation(nn::relu)};
   for (const int64_t channels : {16, 32, 64}) {
     for (int block = 0; block < 3; ++block) {
-      add_block(net, channels, block == 0 && channels > 16 ? 2 : 1);
+      net.add(nn::basic_block(channels, {.stride = block == 0 && channels > 16 ? 2 : 1}));
     }
   }
   net.add(nn::GlobalAvgPool2D());

@@ -47,6 +47,7 @@
 #include <thalweg/nn/plot.h>
 #include <thalweg/nn/pool.h>
 #include <thalweg/nn/recurrent.h>
+#include <thalweg/nn/residual.h>
 #include <thalweg/nn/sequential.h>
 #include <thalweg/nn/summary.h>
 #include <thalweg/ops/attention.h>
