@@ -62,6 +62,43 @@ struct Mnist : DataSetPart {
   }
 };
 
+struct Cifar10 : DataSetPart {
+  std::string folder;
+  bool flat = false;
+  bool or_shapes = true;
+
+  Fields fields() override {
+    return {{"folder", &folder,
+             "where the files of its binary version are; empty: THALWEG_DATA/cifar-10-batches-bin"},
+            {"flat", &flat, "samples are vectors of 3072 numbers; else [3, 32, 32]"},
+            {"or_drawn_shapes", &or_shapes,
+             "train on drawn_shapes where this set cannot be had, and say so; else an error"}};
+  }
+  Splits load(uint64_t) const override {
+    return {data::cifar10({.folder = folder, .flat = flat}),
+            data::cifar10({.split = data::Split::test, .folder = folder, .flat = flat})};
+  }
+  std::optional<Chosen> fallback() const override {
+    if (!or_shapes || flat) return std::nullopt;
+    return Chosen(*find_kind(data_set_kinds(), "drawn_shapes"));
+  }
+};
+
+struct DrawnShapes : DataSetPart {
+  int64_t train_samples = 50000;
+  int64_t test_samples = 10000;
+
+  Fields fields() override {
+    return {{"train_samples", &train_samples, "how many images to train on", 1},
+            {"test_samples", &test_samples, "how many images to test on", 1}};
+  }
+  Splits load(uint64_t seed) const override {
+    return {
+        data::drawn_shapes({.samples = train_samples, .seed = seed}),
+        data::drawn_shapes({.split = data::Split::test, .samples = test_samples, .seed = seed})};
+  }
+};
+
 struct Spirals : DataSetPart {
   int64_t classes = 2;
   int64_t train_samples = 2000;
@@ -115,6 +152,10 @@ constexpr Kind kKinds[] = {
      make_part<FashionMnist>},
     {"mnist", "Grey images of handwritten digits, 60,000 and 10,000 (LeCun et al. 1998).",
      make_part<Mnist>},
+    {"cifar10", "Colour images of 10 kinds of things, 50,000 and 10,000 (Krizhevsky 2009).",
+     make_part<Cifar10>},
+    {"drawn_shapes", "Colour images of ten shapes, of 32 x 32 pixels, that a generator draws.",
+     make_part<DrawnShapes>},
     {"drawn_digits", "Grey images of digits that a generator draws with a shaking pen.",
      make_part<DrawnDigits>},
     {"spirals", "Points in the plane on the arms of a spiral.", make_part<Spirals>},

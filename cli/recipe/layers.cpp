@@ -257,6 +257,19 @@ struct GroupNorm : LayerPart {
   void add_to(nn::Sequential& net) const override { net.add(nn::GroupNorm(groups, options)); }
 };
 
+struct BasicBlock : LayerPart {
+  int64_t channels = 0;
+  nn::ResidualBlockOptions options;
+
+  Fields fields() override {
+    return {{"channels", &channels, "of the output", 1},
+            {"stride", &options.stride, "of the first convolution; above 1 projects", 1},
+            {"projection", &options.projection,
+             "a 1 x 1 convolution on the shortcut, as another number of channels needs"}};
+  }
+  void add_to(nn::Sequential& net) const override { net.add(nn::basic_block(channels, options)); }
+};
+
 constexpr Kind kKinds[] = {
     {"dense", "activation(x W^T + b) on the last axis.", make_part<Dense>},
     {"conv1d", "Convolution over one axis, channels second.", make_part<Conv<nn::Conv1D>>},
@@ -289,6 +302,8 @@ constexpr Kind kKinds[] = {
     {"positional_embedding", "Adds a learned vector for each position.", make_positional_embedding},
     {"transformer_block", "Attention and two dense layers, each after a norm and with a short cut.",
      make_transformer_block},
+    {"basic_block", "Two 3 x 3 convolutions beside a shortcut (He et al. 2016).",
+     make_part<BasicBlock>},
     {"flatten", "Joins all axes but the first.", make_part<Plain<nn::Flatten>>},
     {"dropout", "Sets elements to 0 at random in training (Srivastava et al. 2014).",
      make_part<Dropout>},

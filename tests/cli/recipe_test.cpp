@@ -153,8 +153,8 @@ TEST(Recipe, SaysWhatIsWrongAndWhere) {
       {"learning_rate = 1\n", "recipe: "},
       {"[data]\n", "recipe: "},
       {"!",
-       "recipe: 'data.set' is missing; r.toml; give one of fashion_mnist, mnist, drawn_digits, "
-       "spirals"},
+       "recipe: 'data.set' is missing; r.toml; give one of fashion_mnist, mnist, cifar10, "
+       "drawn_shapes, drawn_digits, spirals"},
       {"![data]\nset = \"spirals\"\n",
        "recipe: the net has no layers; r.toml; give at least one [[net.layer]]"},
       {"!net = 3\n",

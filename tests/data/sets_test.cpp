@@ -2,10 +2,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <optional>
 #include <set>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -199,6 +201,63 @@ TEST(DrawnTags, SentencesDependOnSeedAndSplitOnly) {
             words({.split = Split::test, .samples = 2, .seed = 5}));
   EXPECT_THAT(error_text(ErrorKind::invalid, [] { drawn_tags({.words = 9}); }),
               HasSubstr("at most 20 of 9 words"));
+}
+
+void write_cifar_batch(const std::string& path, const std::vector<uint8_t>& labels) {
+  std::string bytes;
+  for (const uint8_t label : labels) {
+    bytes.push_back(static_cast<char>(label));
+    for (int plane = 0; plane < 3; ++plane) bytes.append(1024, static_cast<char>(51 * (plane + 1)));
+  }
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+TEST(Cifar10, ReadsTheFiveFilesOfItsBinaryVersion) {
+  const TempDir dir;
+  std::filesystem::create_directories(dir / "cifar-10-batches-bin");
+  for (uint8_t i = 1; i <= 5; ++i) {
+    write_cifar_batch(dir / fmt::format("cifar-10-batches-bin/data_batch_{}.bin", i),
+                      {i, static_cast<uint8_t>(9 - i)});
+  }
+  const ScopedEnv data("THALWEG_DATA", dir.path());
+  const Dataset set = cifar10({.flat = false});
+  EXPECT_THAT(labels_of(set), ElementsAre(1, 8, 2, 7, 3, 6, 4, 5, 5, 4));
+  EXPECT_EQ(set[0].data.shape(), Shape({3, 32, 32}));
+  const std::vector<float> pixels = set[9].data.to_vector<float>();
+  EXPECT_EQ(pixels[0], 0.2f);
+  EXPECT_EQ(pixels[1023], 0.2f);
+  EXPECT_EQ(pixels[1024], 0.4f);
+  EXPECT_EQ(set.class_names()[9], "truck");
+  EXPECT_THAT(error_text(ErrorKind::unavailable, [] { cifar10({.split = Split::test}); }),
+              HasSubstr("looked for test_batch.bin in " + (dir / "cifar-10-batches-bin")));
+}
+
+TEST(Cifar10, RejectsFilesOfAnotherSizeAndLabelsOutOfRange) {
+  const TempDir dir;
+  const auto text = [&] {
+    return error_text(ErrorKind::io,
+                      [&] { cifar10({.split = Split::test, .folder = dir.path()}); });
+  };
+  std::ofstream(dir / "test_batch.bin") << "abc";
+  EXPECT_THAT(text(), HasSubstr("test_batch.bin has 3 bytes, not a multiple of 3073"));
+  write_cifar_batch(dir / "test_batch.bin", {3, 10});
+  EXPECT_THAT(text(), HasSubstr("label 1 is 10, there are 10 classes"));
+}
+
+TEST(DrawnShapes, DependOnTheSeedAndTheirNumberOnly) {
+  const Dataset few = drawn_shapes({.samples = 70, .seed = 5});
+  set_num_threads(1);
+  const Dataset more = drawn_shapes({.samples = 200, .seed = 5});
+  set_num_threads(2);
+  const std::vector<int64_t> picked = {0, 65, 69};
+  EXPECT_EQ(few.gather(picked).data.to_vector<float>(),
+            more.gather(picked).data.to_vector<float>());
+  EXPECT_EQ(labels_of(few), labels_of(more.take(70)));
+  EXPECT_NE(few[0].data.to_vector<float>(),
+            drawn_shapes({.samples = 1, .seed = 6})[0].data.to_vector<float>());
+  EXPECT_EQ(few[0].data.shape(), Shape({3, 32, 32}));
+  const std::vector<int64_t> labels = labels_of(more);
+  EXPECT_EQ(std::set<int64_t>(labels.begin(), labels.end()).size(), 10u);
 }
 
 TEST(Spirals, ArmsAreWhereTheFormulaPutsThem) {

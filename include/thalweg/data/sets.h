@@ -13,7 +13,7 @@ namespace thalweg::data {
 struct ImageSetOptions {
   Split split = Split::train;
   std::string folder = {};  // where its files are; "": see the set
-  bool flat = true;         // samples of shape [784]; else [1, 28, 28]
+  bool flat = true;         // samples are vectors; else [channels, height, width]
 };
 
 /// 60,000 (test: 10,000) pictures of clothes of 28 x 28 pixels in 10 classes; Xiao et al.,
@@ -25,6 +25,23 @@ THALWEG_API Dataset fashion_mnist(ImageSetOptions options = {});
 /// The files of the same names and form with handwritten digits; LeCun et al. 1998. Looked for in
 /// $THALWEG_DATA/mnist unless a folder is named.
 THALWEG_API Dataset mnist(ImageSetOptions options = {});
+
+/// 50,000 (test: 10,000) colour pictures of 32 x 32 pixels in 10 classes: data_batch_1.bin to
+/// data_batch_5.bin (test: test_batch.bin) of the binary version; Krizhevsky, "Learning multiple
+/// layers of features from tiny images", 2009. Looked for in $THALWEG_DATA/cifar-10-batches-bin and
+/// $THALWEG_DATA unless a folder is named. Throws Error{unavailable} when it is not there.
+THALWEG_API Dataset cifar10(ImageSetOptions options = {});
+
+struct DrawnShapesOptions {
+  Split split = Split::train;
+  int64_t samples = 0;  // 0: 50,000, test 10,000
+  uint64_t seed = 0;
+};
+
+/// Colour pictures [3, 32, 32] of ten shapes, from disc to ell, in the form of cifar10: size,
+/// place, turn, colours, shade and noise differ from sample to sample. Sample i of a split depends
+/// on the seed only.
+THALWEG_API Dataset drawn_shapes(DrawnShapesOptions options = {});
 
 struct DrawnDigitsOptions {
   Split split = Split::train;
