@@ -81,7 +81,7 @@ class CommandLine {
                      "Threads of a kernel; 0: THALWEG_THREADS, or one for each core")
         ->capture_default_str()
         ->check(CLI::Range(0, 4096));
-    command->add_flag("--verbose", options.verbose, "Say which kernels run; twice: and why");
+    command->add_flag("--verbose", options.verbose, "Say which kernels run, and why others do not");
   }
 
   // An unset variable of a script must not mean something else than what it stands for.
@@ -196,6 +196,7 @@ class CommandLine {
     command
         ->add_option("--option", options.options, "KEY=VALUE: an option of the format; repeatable")
         ->allow_extra_args(false);
+    command->footer(format_table());
     command->add_flag("--compat", options.compat, "CTF: read as CNTK's own reader does");
     command
         ->add_option("--max-errors", options.max_errors,

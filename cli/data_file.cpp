@@ -1,5 +1,7 @@
 #include "cli/data_file.h"
 
+#include <fmt/ranges.h>
+
 #include "base/fail.h"
 
 namespace thalweg::cli {
@@ -30,6 +32,19 @@ std::string format_help() {
   std::string text = "The files' format, by the extension else: ";
   for (const data::Format& format : data::formats())
     text += std::string(&format == data::formats().data() ? "" : ", ") + format.name;
+  return text;
+}
+
+std::string format_table() {
+  std::string text = "Formats, their endings and options (--option KEY=VALUE):\n";
+  for (const data::Format& format : data::formats()) {
+    text +=
+        fmt::format("  {} ({}): {}\n", format.name, fmt::join(format.extensions, " "), format.doc);
+    for (const data::FormatOption& option : format.options)
+      text += fmt::format("      {:<14} {}\n", option.name, option.doc);
+    for (const data::FormatOption& option : format.write_options)
+      text += fmt::format("      {:<14} {} (--to-option)\n", option.name, option.doc);
+  }
   return text;
 }
 

@@ -20,6 +20,9 @@ data::FormatOptions to_format_options(const DataFileOptions& options);
 /// The help of --format: the formats that there are.
 std::string format_help();
 
+/// The table of formats with their options, for --help and docs/data-files.md.
+std::string format_table();
+
 /// A sequence's values in all streams, of the chunk that holds it. False if it was dropped.
 bool read_sequence(const data::Deserializer& corpus, const data::Chunk& chunk, int64_t number,
                    int64_t sequence, std::vector<data::StreamValues>& values);

@@ -105,7 +105,8 @@ Json describe_run(const std::string& folder) {
   object["epochs"] = epoch;
   object["train"] = figures_of(train);
   object["test"] = figures_of(test);
-  object["checkpoints"] = train::CheckpointFolder(paths.checkpoints).steps();
+  const train::CheckpointFolder checkpoints(paths.checkpoints);
+  object["checkpoints"] = checkpoints.steps();
   object["model"] = fs::exists(paths.model);
   object["report"] = fs::exists(paths.report);
   return object;
@@ -113,12 +114,17 @@ Json describe_run(const std::string& folder) {
 
 Json describe(const std::string& path) {
   if (fs::is_directory(path)) return describe_run(path);
-  std::byte head[2] = {};
-  if (open_reader(path)->read_some(head) == 2 && head[0] == std::byte{0} &&
-      head[1] == std::byte{0}) {
-    return describe_idx(path);
+  std::byte head[9] = {};
+  const size_t size = open_reader(path)->read_some(head);
+  if (size >= 2 && head[0] == std::byte{0} && head[1] == std::byte{0}) return describe_idx(path);
+  // A safetensors file begins with eight bytes of a size and then JSON; by its name, its own errors
+  // say what is wrong with it.
+  if (fs::path(path).extension() != ".safetensors" && (size < 9 || head[8] != std::byte{'{'})) {
+    fail_io(
+        "inspect: neither the name nor the content tells the format of {}; name it by --format, "
+        "see thalweg inspect --help",
+        path);
   }
-  // The first eight bytes are a number, so any file may be one; its own errors say what is wrong.
   return describe_safetensors(path);
 }
 

@@ -19,6 +19,10 @@ std::string_view first_comment(std::string_view text) {
   return line.starts_with("# ") ? line.substr(2) : std::string_view();
 }
 
+bool needs_files(std::string_view text) {
+  return text.find("\nset = \"files\"") != text.npos || text.find("\nset = \"text\"") != text.npos;
+}
+
 }  // namespace
 
 std::vector<std::string> recipe_names() {
@@ -47,7 +51,8 @@ RecipeText find_recipe(const std::string& name_or_path) {
 std::string recipe_list() {
   std::string text;
   for (const BuiltInRecipe& recipe : built_in_recipes()) {
-    text += fmt::format("{:<24} {}\n", recipe.name, first_comment(recipe.text));
+    text += fmt::format("{:<24} {}{}\n", recipe.name, first_comment(recipe.text),
+                        needs_files(recipe.text) ? "; needs files of yours (data.train)" : "");
   }
   return text;
 }

@@ -140,6 +140,12 @@ void load_recipe_by_name(Recipe& recipe, const std::string& name_or_path,
 void load_recipe_of_run(Recipe& recipe, const std::string& folder,
                         std::span<const std::string> overrides) {
   const std::string path = train::RunPaths(folder).config;
+  if (!std::filesystem::exists(path)) {
+    fail_io(
+        "run: there is no such run; {}: no config.toml in it; a run is the folder that `thalweg "
+        "train` named at its end, such as runs/NAME-TIME",
+        folder);
+  }
   load_recipe(recipe, read_file(path, kMaxRecipeBytes), path,
               std::filesystem::path(folder).filename().string(), overrides);
 }

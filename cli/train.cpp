@@ -1,6 +1,8 @@
 #include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <thalweg/base/file.h>
 #include <thalweg/base/text.h>
@@ -20,7 +22,7 @@ namespace {
 std::vector<std::string> overrides_of(const TrainOptions& options) {
   std::vector<std::string> overrides = options.overrides;
   if (options.seed) overrides.push_back(fmt::format("run.seed={}", *options.seed));
-  if (!options.runs.empty()) overrides.push_back("run.folder=" + quoted(options.runs));
+  if (!options.runs.empty()) overrides.push_back("run.folder=" + cli::quoted(options.runs));
   return overrides;
 }
 
@@ -70,6 +72,35 @@ void print_profile(Profile& profile, const train::RunPaths& paths) {
   fmt::print("\n{}\n", profile.table());
 }
 
+bool is_over(const train::Session& session, const Recipe& recipe) {
+  const int64_t limit = recipe.train.max_steps;
+  return session.epoch() > recipe.train.epochs || (limit > 0 && session.steps() >= limit);
+}
+
+// Says where the run goes on. False if it has nothing left to do.
+bool resume(train::Session& session, const Recipe& recipe, const std::string& folder) {
+  session.resume(folder);
+  const int64_t done = session.epoch() - 1;
+  if (done > recipe.train.epochs) {
+    fail_invalid(
+        "train: {} has trained {} epochs ({} steps) already; train.epochs = {} is less; to go on, "
+        "--set train.epochs=N with a larger N",
+        folder, done, session.steps(), recipe.train.epochs);
+  }
+  const train::RunPaths& paths = *session.paths();
+  if (is_over(session, recipe) && std::filesystem::exists(paths.model)) {
+    fmt::print(
+        "run     {} is finished: {} epochs, {} steps; nothing is left to train; to go on, "
+        "--set train.epochs=N or train.max_steps=N with more\n",
+        folder, done, session.steps());
+    return false;
+  }
+  fmt::print("run     {} goes on after step {}, in epoch {}\n", folder, session.steps(),
+             session.epoch());
+  std::fflush(stdout);
+  return true;
+}
+
 int print_result(const train::Session& session, const train::SessionResult& result) {
   const train::RunPaths& paths = *session.paths();
   if (result.reason == train::EndReason::signal) return kExitSignal + result.signal;
@@ -93,6 +124,7 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
   const std::string config = write_recipe(recipe.sections());
 
   train::SessionOptions session_settings = session_options(recipe, test_loader);
+  session_settings.progress.result_fd = STDOUT_FILENO;
   session_settings.resume_command = program + " train --resume {}";
   session_settings.complete_report = [&](train::ReportData& report) {
     report.command = command;
@@ -103,7 +135,7 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
   if (options.resume.empty()) {
     session.start_run(recipe.run.folder, recipe.run.name, config);
   } else {
-    session.resume(options.resume);
+    if (!resume(session, recipe, options.resume)) return kExitOk;
     // The checkpoint has the rate it was trained with; the recipe's is the one that is wanted.
     trainer.set_learning_rate(recipe.optimizer.as<OptimizerPart>().make().learning_rate());
     write_file(session.paths()->config, config);

@@ -23,6 +23,20 @@ std::string found(const std::string& path) {
   return is_pattern || fs::exists(below, ignored) ? below : path;
 }
 
+// The recipe's key is named before a reader is asked, which knows the path alone.
+void require_there(const std::string& path, const std::string& file) {
+  std::error_code ignored;
+  if (file.find_first_of("*?[") != std::string::npos || std::filesystem::exists(file, ignored))
+    return;
+  const auto folder = env_string("THALWEG_DATA");
+  fail(ErrorKind::unavailable,
+       "data: there is no file {}, which the recipe's data.train or data.test names; looked here "
+       "and "
+       "in THALWEG_DATA ({}); the file is yours to bring: set THALWEG_DATA to its folder, or give "
+       "--set data.train=FILE",
+       path, folder ? *folder : "not set");
+}
+
 struct Files : DataSetPart {
   std::string format;
   std::string train;
@@ -77,6 +91,7 @@ struct Files : DataSetPart {
       settings.more[text.substr(0, equals)] = text.substr(equals + 1);
     }
     const std::string file = found(path);
+    require_there(path, file);
     const auto open = [=, &row = data::find_format(file, format)] {
       return data::DeserializerHandle(data::open_corpus(row, file, settings));
     };

@@ -115,6 +115,17 @@ std::span<const Format> formats() {
   return rows;
 }
 
+[[noreturn]] static void fail_without_option(const Format& format, const std::string& key) {
+  std::string names;
+  std::vector<std::string_view> views;
+  for (const FormatOption& option : format.options) {
+    names += (names.empty() ? "" : ", ") + std::string(option.name);
+    views.push_back(option.name);
+  }
+  fail_invalid("format: {} has no option '{}'{}; it has {}", format.name, key,
+               did_you_mean(key, views), names.empty() ? "none" : names);
+}
+
 const Format& find_format(const std::string& path, const std::string& name) {
   const std::string extension = extension_of(path);
   for (const Format& format : formats()) {
@@ -136,7 +147,7 @@ std::shared_ptr<Deserializer> open_corpus(const Format& format, const std::strin
                                           const FormatOptions& options) {
   for (const auto& [key, value] : options.more) {
     if (std::ranges::none_of(format.options, [&](const auto& o) { return key == o.name; }))
-      fail_invalid("format: {} has no option '{}'", format.name, key);
+      fail_without_option(format, key);
   }
   if (format.needs_streams && options.streams.empty()) fail_without_streams(format, path);
   if (format.joins_files) return format.open(path, options);

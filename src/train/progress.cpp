@@ -88,7 +88,11 @@ class Progress::State final : public LogSink {
   void print(std::string_view line) {
     std::lock_guard lock(mutex_);
     erase();
-    write_all(options_.fd, std::string(line) + "\n");
+    const std::string text = std::string(line) + "\n";
+    const int result_fd = options_.result_fd < 0 ? options_.fd : options_.result_fd;
+    if (terminal_) write_all(options_.fd, text);
+    if (!terminal_ || (result_fd != options_.fd && isatty(result_fd) != 1))
+      write_all(result_fd, text);
     wait_for_next();
   }
 

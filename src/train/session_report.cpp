@@ -87,6 +87,10 @@ void Session::State::finish(const std::string& status) {
   report.samples_per_s = training > 0 ? static_cast<double>(samples) / training : 0;
   report.final_figures = at.test.empty() ? at.train : at.test;
   add_curves(report, read_metrics(folder->paths().metrics));
+  for (ReportEpoch& epoch : report.epochs) {
+    const auto seconds = epoch_seconds.find(epoch.epoch);
+    if (seconds != epoch_seconds.end()) epoch.seconds = seconds->second;
+  }
   report.confusion = confusion_of(test_metrics, options.evaluation);
   report.phases = clock.report();
   if (options.complete_report) options.complete_report(report);

@@ -24,6 +24,8 @@ std::string names_of(const Figures& figures) {
 EndReason Session::State::train(Session& session) {
   const StopRequest stop;
   while (!end()) {
+    const double began = clock.total();
+    const bool is_whole = at.epoch_step == 0;
     data::DataLoader::Iterator it = loader.begin();
     clock.end(PhaseClock::data);
     if (it == loader.end())
@@ -44,6 +46,7 @@ EndReason Session::State::train(Session& session) {
       if (evaluates) evaluate_now(session);
       if (epoch_ends || evaluates) print(standing_text(epoch_ends, evaluates));
       if (epoch_ends) {
+        if (is_whole) epoch_seconds[at.epoch] = clock.total() - began;
         ++at.epoch;
         at.epoch_step = 0;
       }

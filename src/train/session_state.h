@@ -3,6 +3,7 @@
 // What a session remembers, and its parts.
 
 #include <array>
+#include <map>
 
 #include <thalweg/base/clock.h>
 #include <thalweg/graph/profile.h>
@@ -87,7 +88,8 @@ class Session::State {
   std::string last_checkpoint;
   std::unique_ptr<Progress> progress;
   PhaseClock clock;
-  int64_t samples = 0;  // trained on by this process
+  int64_t samples = 0;                      // trained on by this process
+  std::map<int64_t, double> epoch_seconds;  // of whole epochs in this process, evaluation included
   bool stop_wanted = false;
   int signal = 0;
 

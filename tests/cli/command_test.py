@@ -71,6 +71,21 @@ class Usage(ProgramTest):
 
 
 class Recipes(ProgramTest):
+    def test_what_is_no_run_and_no_known_file_is_said_to_be(self):
+        self.expect_error(3, "there is no such run", "eval", ".")
+        self.write("program", "\x7fELF, and more of that")
+        self.expect_error(3, "name it by --format", "inspect", "program")
+
+    def test_the_formats_and_their_options_are_in_help_error_and_docs(self):
+        table = self.succeed("inspect", "--help").split("Formats, their endings", 1)[1].strip()
+        self.assertIn("header", table)
+        self.assertIn(table, (ROOT / "docs/data-files.md").read_text(encoding="utf-8"))
+        self.write("a.csv", "a,b\n1,2\n")
+        self.expect_error(2, "csv has no option 'foo'; it has header, delimiter", "inspect", "a.csv", "--option",
+                          "foo=1")
+        self.write("one.csv", "1,2\n")
+        self.expect_error(3, "header=false", "inspect", "one.csv")
+
     def test_train_without_a_name_lists_the_recipes(self):
         listed = [line.split()[0] for line in self.succeed("train").splitlines()]
         self.assertEqual(sorted(path.stem for path in (ROOT / "recipes").glob("*.toml")), sorted(listed))

@@ -41,6 +41,18 @@ class Train(ProgramTest):
         self.assertIn("accuracy", out + err)
         self.assertIn("report.html", out)
 
+    def test_results_are_on_standard_output_where_there_is_no_terminal(self):
+        code, out, err = self.run_program("train", "small.toml")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"epoch 2/2  step 40 .*accuracy .*test .*accuracy")
+        self.assertNotIn("| test", err)
+
+    def test_the_report_has_the_time_of_each_epoch(self):
+        report = self.read(self.train(), "report.html").decode()
+        seconds = re.findall(r'"epoch":\s*\d+,\s*"step":\s*\d+,\s*"seconds":\s*([0-9.e+-]+)', report)
+        self.assertEqual(len(seconds), 2, report[-3000:])
+        self.assertTrue(all(float(text) > 0 for text in seconds), seconds)
+
     def test_the_report_has_settings_net_and_results(self):
         report = self.read(self.train(), "report.html").decode()
         for text in ("optimizer.learning_rate", "confusion", "thalweg train small.toml", "Dense"):
@@ -170,6 +182,10 @@ class Files(ProgramTest):
             self.assertEqual(self.read(run, name), self.read(other, name), name)
         self.assertEqual(self.read(run, "model.safetensors"), self.read(stopped, "model.safetensors"))
 
+    def test_files_that_are_not_there_name_the_key_and_where_it_looked(self):
+        self.expect_error(4, "THALWEG_DATA", "train", "simple2d-ctf")
+        self.expect_error(4, "data.train", "train", "simple2d-ctf")
+
     def test_learns_from_csv(self):
         rows = "a,b,larger\n" + "".join(f"{i % 7},{i % 5},{int(i % 7 < i % 5)}\n" for i in range(350))
         self.write("points.csv", rows)
@@ -204,7 +220,7 @@ class Files(ProgramTest):
         os.mkdir(self.path("sets"))
         os.rename(self.path("points.ctf"), self.path("sets/points.ctf"))
         self.succeed("train", "small.toml", env={**ENVIRONMENT, "THALWEG_DATA": self.path("sets")})
-        self.expect_error(3, "points.ctf", "train", "small.toml")
+        self.expect_error(4, "points.ctf", "train", "small.toml")
 
     def test_a_bad_record_is_told_with_its_place(self):
         with open(self.path("points.ctf"), "a", encoding="utf-8") as file:
@@ -387,6 +403,15 @@ class Stopped(ProgramTest):
     def test_what_is_no_run_cannot_go_on(self):
         self.expect_error(3, "nowhere", "train", "--resume", "nowhere")
         self.expect_error(2, "give one", "train", "small.toml", "--resume", "nowhere")
+
+    def test_a_finished_run_says_that_nothing_is_left(self):
+        run = self.train()
+        before = self.read(run, "config.toml")
+        self.assertIn("nothing is left to train", self.succeed("train", "--resume", run))
+        self.expect_error(2, "train.epochs = 1 is less", "train", "--resume", run, "--set", "train.epochs=1")
+        self.assertEqual(self.read(run, "config.toml"), before)
+        self.assertIn("goes on after step 40, in epoch 3",
+                      self.succeed("train", "--resume", run, "--set", "train.epochs=3"))
 
     def test_a_run_goes_on_for_longer_than_it_was_meant_to(self):
         run = self.train()

@@ -65,6 +65,7 @@ THALWEG_API std::string format_progress_plain(const ProgressState& state,
 
 struct ProgressOptions {
   int fd = 2;                      ///< the file descriptor that is written to: standard error
+  int result_fd = -1;              ///< what print() writes to, if no terminal; below 0: fd
   double terminal_interval = 0.1;  ///< seconds between two drawings on a terminal
   double plain_interval = 30;      ///< seconds between two lines elsewhere
 };
@@ -84,7 +85,8 @@ class THALWEG_API Progress {
   /// To be called after every step; writes only if the interval has passed.
   void update(const ProgressState& state);
 
-  /// Writes a line of its own (an epoch's result, a warning) above the moving one.
+  /// Writes a line of its own, an epoch's result, above the moving one. Where result_fd is another
+  /// descriptor: there, and on fd as well only if fd is a terminal and result_fd is none.
   void print(std::string_view line);
 
   /// Takes the moving line away. Nothing is shown until the next update().

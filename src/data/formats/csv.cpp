@@ -106,6 +106,9 @@ class CsvFormat final : public RowFormat {
   }
 
   const char* operation() const override { return "csv"; }
+  const char* no_rows() const override {
+    return "; a first row that is a sample, and no header, needs the option header=false";
+  }
   const std::vector<StreamInfo>& streams() const override { return streams_; }
   size_t row_end(std::string_view text, size_t at) const override {
     return csv_row_end(text, at, options_.delimiter);

@@ -149,7 +149,8 @@ bool RowCorpus::scan_chunk() const {
 bool RowCorpus::scan_to(int64_t chunk) const {
   while (static_cast<int64_t>(places_.size()) <= chunk && !is_complete_)
     is_complete_ = !scan_chunk();
-  if (places_.empty()) fail_io("{}: the file has no samples; {}", format_->operation(), name());
+  if (places_.empty())
+    fail_io("{}: the file has no samples; {}{}", format_->operation(), name(), format_->no_rows());
   return chunk < static_cast<int64_t>(places_.size());
 }
 

@@ -31,6 +31,8 @@ class RowFormat {
 
   /// What errors begin with.
   virtual const char* operation() const = 0;
+  /// What a user may try if there are no rows, with "; " before it.
+  virtual const char* no_rows() const { return ""; }
   virtual const std::vector<StreamInfo>& streams() const = 0;
 
   /// The place after the line end of the row that begins at `at`; npos if `text` ends before it.
