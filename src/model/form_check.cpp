@@ -1,6 +1,7 @@
 // Ops trust their callers with some attributes, since the public functions check them. What comes
 // from a file is checked here, and inference is then run on shapes alone.
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/fail.h"
@@ -83,12 +84,16 @@ class Attributes {
   }
 
   void check_reshape() {
-    TensorMeta wanted;
-    wanted.set_row_major(dims(field("shape")));
-    const TensorMeta::Extent extent = wanted.extent();
-    if (!extent.fits || extent.count != inputs_[0]->count) {
+    const Dims& wanted = dims(field("shape"));
+    int64_t step = 1;  // of the first axis: must fit even where there are no elements
+    bool fits = true, empty = false;
+    for (const int64_t size : wanted) {
+      fits = fits && size >= 0 && !__builtin_mul_overflow(step, std::max<int64_t>(size, 1), &step);
+      empty = empty || size == 0;
+    }
+    if (!fits || (empty ? 0 : step) != inputs_[0]->count) {
       fail_invalid("reshape: {} elements of shape {} do not fill shape {}", inputs_[0]->count,
-                   to_string(x()), to_string(wanted.shape));
+                   to_string(x()), to_string(wanted));
     }
   }
 
