@@ -63,6 +63,9 @@ struct Work {
   TrainerOptions options = {};
 };
 
+// What ctest lists it as.
+void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
+
 /// A net in training on batches that are drawn from the step's number.
 class Training {
  public:
