@@ -20,7 +20,7 @@ std::string_view first_comment(std::string_view text) {
 }
 
 bool needs_files(std::string_view text) {
-  return text.find("\nset = \"files\"") != text.npos || text.find("\nset = \"text\"") != text.npos;
+  return text.find("\nset = \"files\"") != text.npos;
 }
 
 }  // namespace
