@@ -19,9 +19,7 @@ std::string_view first_comment(std::string_view text) {
   return line.starts_with("# ") ? line.substr(2) : std::string_view();
 }
 
-bool needs_files(std::string_view text) {
-  return text.find("\nset = \"files\"") != text.npos;
-}
+bool needs_files(std::string_view text) { return text.find("\nset = \"files\"") != text.npos; }
 
 }  // namespace
 
