@@ -1,5 +1,7 @@
 #include "cli/sample_file.h"
 
+#include <algorithm>
+
 #include <fast_float/fast_float.h>
 
 #include <thalweg/base/reader.h>
@@ -24,6 +26,19 @@ Kind kind_of(Reader& reader) {
 }
 
 bool is_separator(char c) { return c == ',' || c == ' ' || c == '\t' || c == ';'; }
+
+// A table's first line that names its columns: no word of it is a number.
+bool is_header(std::string_view line) {
+  bool has_words = false;
+  for (const char *at = line.data(), *const end = at + line.size(); at != end;) {
+    const char* const next = std::find_if(at, end, is_separator);
+    float ignored = 0;
+    if (next != at && fast_float::from_chars(at, next, ignored).ec == std::errc()) return false;
+    has_words = has_words || next != at;
+    at = next == end ? end : next + 1;
+  }
+  return has_words;
+}
 
 // Appends the numbers of a line.
 void parse_line(std::string_view line, const std::string& place, std::vector<float>& numbers) {
@@ -50,6 +65,7 @@ Tensor read_numbers(const std::string& path, int64_t size) {
   std::string line;
   for (int64_t number = 1; reader->read_line(line); ++number) {
     if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+    if (number == 1 && is_header(line)) continue;
     const size_t before = numbers.size();
     const std::string place = fmt::format("{}:{}", path, number);
     parse_line(line, place, numbers);

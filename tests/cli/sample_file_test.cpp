@@ -22,6 +22,14 @@ TEST_F(SampleFile, TextIsASampleALine) {
   EXPECT_THAT(samples.to_vector<float>(), testing::ElementsAre(1, 2.5f, -0.3f, 4));
 }
 
+TEST_F(SampleFile, AFirstLineOfNamesIsNoSample) {
+  const Tensor samples = read_samples(folder_.write("a.csv", "width,height\n1,2\n"), {2});
+  EXPECT_THAT(samples.to_vector<float>(), testing::ElementsAre(1, 2));
+  EXPECT_THAT(error_text(ErrorKind::io,
+                         [&] { read_samples(folder_.write("b.csv", "1,height\n1,2\n"), {2}); }),
+              testing::EndsWith("b.csv:1: found 'height'"));
+}
+
 TEST_F(SampleFile, PixelsOfAnIdxFileAreDividedBy255) {
   const std::string path = folder_ / "a.idx";
   data::write_idx(path, Tensor::of<uint8_t>({0, 51, 255, 102}, {2, 2, 1}));
