@@ -93,15 +93,19 @@ Tensor read_tensor(Reader& reader, std::optional<uint64_t> limit) {
   if (!reader.remaining() && !limit) unbounded = reader.read_string(header.bytes);
   const Tensor tensor = Tensor::empty(header.shape, {.dtype = header.dtype});
   const std::span bytes(tensor.impl()->as<std::byte>(), header.bytes);
-  if (unbounded.empty())
-    reader.read(bytes);
-  else
-    std::ranges::copy(as_bytes(unbounded), bytes.begin());
+  constexpr size_t kPiece = 256 * 1024;  // its bytes are swapped while the cache holds them
+  for (size_t at = 0; at < bytes.size(); at += kPiece) {
+    const std::span piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+    if (unbounded.empty())
+      reader.read(piece);
+    else
+      std::ranges::copy(as_bytes(unbounded).subspan(at, piece.size()), piece.begin());
+    swap_items(piece.data(), piece.size() / item_size(header.dtype), item_size(header.dtype));
+  }
   if (!reader.at_end()) {
     fail_io("read_idx: data go on after the last element; {}: expected {} bytes for {} {}",
             reader.where(), header.bytes, name(header.dtype), to_string(header.shape));
   }
-  swap_items(bytes.data(), static_cast<size_t>(tensor.size()), item_size(header.dtype));
   return tensor;
 }
 
