@@ -2,23 +2,13 @@
 
 #include <algorithm>
 
-// Accumulators are arrays of vectors here, which targets with vectors of unknown size do not have.
-#if !defined(__x86_64__)  // where targets.h may disable others
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#endif
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/conv/gray_loops.cpp"
 // clang-format off
-#include "kernels/simd/targets.h"
+#include "kernels/simd/vector_arrays.h"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
-
-#ifndef THALWEG_UNROLL
-// Without it, -O2 leaves loops over accumulators as they are, and the accumulators in memory.
-#define THALWEG_UNROLL _Pragma("GCC unroll 8")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace thalweg::conv::gray::HWY_NAMESPACE {

@@ -1,22 +1,12 @@
 #include "kernels/conv/winograd_loops.h"
 
-// Tiles are arrays of vectors here, which targets with vectors of unknown size do not have.
-#if !defined(__x86_64__)  // where targets.h may disable others
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#endif
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/conv/winograd_loops.cpp"
 // clang-format off
-#include "kernels/simd/targets.h"
+#include "kernels/simd/vector_arrays.h"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
-
-#ifndef THALWEG_UNROLL
-// Without it, -O2 leaves loops over arrays of vectors as they are.
-#define THALWEG_UNROLL _Pragma("GCC unroll 8")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace thalweg::conv::winograd::HWY_NAMESPACE {
