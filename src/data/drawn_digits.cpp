@@ -3,9 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include <thalweg/base/threads.h>
-
-#include "base/fail.h"
 #include "data/digit_strokes.h"
 #include "data/image_set.h"
 
@@ -164,24 +161,17 @@ int64_t draw(Philox random, uint8_t* pixels) {
 }  // namespace
 
 Dataset drawn_digits(DrawnDigitsOptions options) {
-  if (options.samples < 0)
-    fail_invalid("drawn_digits: {} samples cannot be drawn", options.samples);
-  const bool is_train = options.split == Split::train;
-  const int64_t n = options.samples ? options.samples : is_train ? 60000 : 10000;
-  const Tensor images = Tensor::empty({n, kSide, kSide}, {.dtype = DType::u8});
-  const Tensor labels = Tensor::empty({n}, {.dtype = DType::i64});
-  uint8_t* pixels = images.mutable_data<uint8_t>();
-  int64_t* label = labels.mutable_data<int64_t>();
-  const uint64_t seed = derive_seed(options.seed, is_train ? 0 : 1, kDigitStream);
-  constexpr double kSampleNs = 20000;
-  parallel_ranges(n, 64, kSampleNs, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const Philox random(derive_seed(seed, static_cast<uint64_t>(i), kDigitStream));
-      label[i] = draw(random, pixels + i * kPixels);
-    }
-  });
-  return make_image_set(fmt::format("drawn_digits ({})", is_train ? "train" : "test"), images,
-                        labels, options.flat, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  return draw_image_set({.name = "drawn_digits",
+                         .split = options.split,
+                         .samples = options.samples,
+                         .train_samples = 60000,
+                         .test_samples = 10000,
+                         .seed = options.seed,
+                         .stream = kDigitStream,
+                         .shape = {kSide, kSide},
+                         .sample_ns = 20000,
+                         .draw = draw},
+                        options.flat, {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
 }
 
 }  // namespace thalweg::data

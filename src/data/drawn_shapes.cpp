@@ -2,9 +2,6 @@
 #include <array>
 #include <cmath>
 
-#include <thalweg/base/threads.h>
-
-#include "base/fail.h"
 #include "data/image_set.h"
 
 namespace thalweg::data {
@@ -124,24 +121,18 @@ int64_t draw(Philox random, uint8_t* planes) {
 }  // namespace
 
 Dataset drawn_shapes(DrawnShapesOptions options) {
-  if (options.samples < 0)
-    fail_invalid("drawn_shapes: {} samples cannot be drawn", options.samples);
-  const bool is_train = options.split == Split::train;
-  const int64_t n = options.samples ? options.samples : is_train ? 50000 : 10000;
-  const Tensor images = Tensor::empty({n, kChannels, kSide, kSide}, {.dtype = DType::u8});
-  const Tensor labels = Tensor::empty({n}, {.dtype = DType::i64});
-  uint8_t* pixels = images.mutable_data<uint8_t>();
-  int64_t* label = labels.mutable_data<int64_t>();
-  const uint64_t seed = derive_seed(options.seed, is_train ? 0 : 1, kShapeStream);
-  constexpr double kSampleNs = 60000;
-  parallel_ranges(n, 64, kSampleNs, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const Philox random(derive_seed(seed, static_cast<uint64_t>(i), kShapeStream));
-      label[i] = draw(random, pixels + i * kChannels * kPixels);
-    }
-  });
-  return make_image_set(
-      fmt::format("drawn_shapes ({})", is_train ? "train" : "test"), images, labels, false,
+  return draw_image_set(
+      {.name = "drawn_shapes",
+       .split = options.split,
+       .samples = options.samples,
+       .train_samples = 50000,
+       .test_samples = 10000,
+       .seed = options.seed,
+       .stream = kShapeStream,
+       .shape = {kChannels, kSide, kSide},
+       .sample_ns = 60000,
+       .draw = draw},
+      false,
       {"disc", "ring", "square", "frame", "triangle", "plus", "pair", "bar", "half disc", "ell"});
 }
 
