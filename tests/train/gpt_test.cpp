@@ -2,19 +2,11 @@
 
 #include <cmath>
 
-#include <gtest/gtest.h>
-
-#include <thalweg/graph/autograd.h>
-#include <thalweg/graph/plan.h>
 #include <thalweg/nn/attention.h>
-#include <thalweg/nn/sequential.h>
 #include <thalweg/ops/pointwise.h>
-#include <thalweg/ops/reduce.h>
-#include <thalweg/ops/softmax.h>
 #include <thalweg/ops/views.h>
-#include <thalweg/train/trainer.h>
 
-#include "train/fixture.h"
+#include "train/net_losses.h"
 
 namespace thalweg::train {
 namespace {
@@ -59,30 +51,12 @@ Tensor tokens(int64_t step) {
 void expect_losses(DType dtype, bool planned, double tolerance) {
   const Json& expected = fixtures("gpt").at("adamw").at("losses");
   nn::Sequential net = gpt(dtype);
-  Trainer trainer(net.parameters(), optim::AdamW({.learning_rate = 3e-3}));
-  const auto eager = [&](const Tensor& x, const Tensor& label) {
-    Tensor loss;
-    {
-      Record record;
-      loss = softmax_cross_entropy(net(x), label);
-    }
-    loss.backward();
-    trainer.step(loss.size());
-    return loss;
-  };
-  auto replayed = plan(eager);
-  for (size_t step = 0; step < expected.size(); ++step) {
-    const Tensor batch = tokens(static_cast<int64_t>(step));
-    const Tensor x = slice(batch, 1, 0, kLength).contiguous();
-    const Tensor label = slice(batch, 1, 1, kLength + 1).contiguous();
-    const double loss =
-        mean(planned ? replayed(x, label) : eager(x, label)).to(DType::f64).item<double>();
-    const auto wanted = expected[step].get<double>();
-    ASSERT_NEAR(loss, wanted, tolerance * wanted) << "step " << step;
-  }
-  if (planned) {
-    EXPECT_GE(replayed.counts().replayed, 45) << replayed.explain();
-  }
+  expect_net_losses(net, optim::AdamW({.learning_rate = 3e-3}), expected, expected.size(), planned,
+                    tolerance, [](int64_t step) {
+                      const Tensor batch = tokens(step);
+                      return InputAndLabel{slice(batch, 1, 0, kLength).contiguous(),
+                                           slice(batch, 1, 1, kLength + 1).contiguous()};
+                    });
 }
 
 TEST(Gpt, HasPyTorchsLossesOver50Steps) {

@@ -2,21 +2,13 @@
 
 #include <cmath>
 
-#include <gtest/gtest.h>
-
-#include <thalweg/graph/autograd.h>
-#include <thalweg/graph/plan.h>
 #include <thalweg/nn/conv.h>
 #include <thalweg/nn/dense.h>
 #include <thalweg/nn/norm.h>
 #include <thalweg/nn/pool.h>
 #include <thalweg/nn/residual.h>
-#include <thalweg/nn/sequential.h>
-#include <thalweg/ops/reduce.h>
-#include <thalweg/ops/softmax.h>
-#include <thalweg/train/trainer.h>
 
-#include "train/fixture.h"
+#include "train/net_losses.h"
 
 namespace thalweg::train {
 namespace {
@@ -66,31 +58,13 @@ void expect_losses(DType dtype, bool planned, size_t steps, double tolerance) {
   const Json& expected = fixtures("resnet").at("sgd").at("losses");
   nn::Sequential net = resnet20();
   set_weights(net, dtype);
-  Trainer trainer(net.parameters(), optim::SGD({.learning_rate = 0.004, .momentum = 0.9}));
-  const auto eager = [&](const Tensor& x, const Tensor& label) {
-    Tensor loss;
-    {
-      Record record;
-      loss = softmax_cross_entropy(net(x), label);
-    }
-    loss.backward();
-    trainer.step(loss.size());
-    return loss;
-  };
-  auto replayed = plan(eager);
-  ASSERT_LE(steps, expected.size());
-  for (size_t step = 0; step < steps; ++step) {
-    const auto part = static_cast<int64_t>(step % 3);
-    const Tensor x = scattered(part, {kBatch, 3, kSide, kSide}, 1).to(dtype);
-    const Tensor label = Tensor::of<int64_t>({0, 1 + part, 2 + 2 * part, 3 + 3 * part}, {kBatch});
-    const double loss =
-        mean(planned ? replayed(x, label) : eager(x, label)).to(DType::f64).item<double>();
-    const auto wanted = expected[step].get<double>();
-    ASSERT_NEAR(loss, wanted, tolerance * wanted) << "step " << step;
-  }
-  if (planned) {
-    EXPECT_GE(replayed.counts().replayed, static_cast<int64_t>(steps) - 3) << replayed.explain();
-  }
+  expect_net_losses(net, optim::SGD({.learning_rate = 0.004, .momentum = 0.9}), expected, steps,
+                    planned, tolerance, [&](int64_t step) {
+                      const int64_t part = step % 3;
+                      return InputAndLabel{
+                          scattered(part, {kBatch, 3, kSide, kSide}, 1).to(dtype),
+                          Tensor::of<int64_t>({0, 1 + part, 2 + 2 * part, 3 + 3 * part}, {kBatch})};
+                    });
 }
 
 TEST(ResNet20, HasPyTorchsLossesOver50Steps) { expect_losses(DType::f64, false, 50, 1e-7); }
