@@ -21,6 +21,9 @@ TEST(Print, ShowsFloatsThatReadBack) {
     const std::string text = to_string(Tensor::of({value}));
     EXPECT_NEAR(std::stod(text.substr(1)) / value, 1, 1e-3) << text;
   }
+  const std::string mixed = to_string(Tensor::of({1e28f, 1e-28f}));
+  EXPECT_NEAR(std::stod(mixed.substr(1)) / 1e28, 1, 1e-3) << mixed;
+  EXPECT_NEAR(std::stod(mixed.substr(mixed.find(',') + 1)) / 1e-28, 1, 1e-3) << mixed;
   EXPECT_EQ(to_string(Tensor::scalar(1.5)), "1.5");
   const std::string half = to_string(Tensor::full({1}, 0.1, {.dtype = DType::bf16}));
   EXPECT_NEAR(std::stod(half.substr(1)), 0.1, 1e-3 * 0.1 * 4) << half;
