@@ -20,6 +20,14 @@ bool owns_alone(const Tensor& tensor) {
   return tensor.impl()->use_count() == 1 && tensor.impl()->storage->use_count() == 1;
 }
 
+[[noreturn, gnu::cold]] void fail_plan_result(size_t i, const TensorImpl& head) {
+  fail_invalid(
+      "backward: head {} of shape {} {} is the result of a planned function or hybridized net, "
+      "and such have no history; call backward() inside the planned function, or call the "
+      "function inside a Record scope, where it runs as it is",
+      i, to_string(head.meta.shape), name(head.meta.dtype));
+}
+
 [[noreturn, gnu::cold]] void fail_consumed(const char* what) {
   fail_invalid(
       "backward: the history of {} was used by an earlier backward; pass {{.retain = true}} to "
@@ -108,6 +116,7 @@ void Backward::start(std::span<const Tensor> heads, std::span<const Tensor> head
       continue;
     }
     if (!impl.is_recorded()) {
+      if (impl.value == kPlanResult) fail_plan_result(i, impl);
       fail_invalid(
           "backward: head {} of shape {} {} has no recorded history; compute it inside a Record "
           "scope, from tensors with attach_grad()",

@@ -53,8 +53,10 @@ void run_body(FunctionRef<void(std::vector<Tensor>&)> body, std::vector<Tensor>&
   const uint64_t first = Segment::next_serial();
   body(results);
   for (const Tensor& r : results) {
-    if (r.defined() && r.impl()->is_recorded() && segment_of(*r.impl())->serial() >= first)
-      r.impl()->segment.reset();
+    if (!r.defined()) continue;
+    TensorImpl& impl = *r.impl();
+    if (impl.is_recorded() && segment_of(impl)->serial() >= first) impl.segment.reset();
+    if (!impl.is_recorded()) impl.value = kPlanResult;
   }
 }
 

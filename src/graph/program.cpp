@@ -10,6 +10,7 @@
 #include "graph/backward.h"
 #include "graph/leaf.h"
 #include "graph/profiler.h"
+#include "graph/tape.h"
 #include "tensor/same.h"
 
 namespace thalweg {
@@ -229,6 +230,7 @@ void Program::give_results(std::span<const TensorImpl* const> arguments,
     const PlanBuffer& buffer = graph_.buffers[r.value.buffer];
     IntrusivePtr<TensorImpl> impl = TensorImpl::create();
     impl->meta = r.value.meta;
+    impl->value = kPlanResult;
     if (buffer.kind == PlanBuffer::Kind::argument) {
       impl->meta.offset += arguments[buffer.index]->meta.offset;
       impl->alias(arguments[buffer.index]->storage);

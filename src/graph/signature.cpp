@@ -76,7 +76,8 @@ std::string Signature::describe() const {
     if (!key.meta.is_contiguous()) text += fmt::format(" strides {}", to_string(key.meta.strides));
     if (key.meta.device != Device::cpu()) text += " on " + to_string(key.meta.device);
   }
-  return text + (values_.back() ? "), training" : "), prediction");
+  // A step that records says itself that layers train.
+  return text + (values_.back() ? "), layers as in training" : ")");
 }
 
 }  // namespace thalweg::detail

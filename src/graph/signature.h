@@ -17,7 +17,7 @@ class Signature {
   explicit Signature(const PlanArguments& arguments);
 
   bool matches(const PlanArguments& arguments) const;
-  /// "(f32 [64, 784], i64 [64]), training".
+  /// "(f32 [64, 784], i64 [64])", and that layers act as in training where the call itself is so.
   std::string describe() const;
 
  private:

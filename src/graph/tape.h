@@ -15,6 +15,9 @@ namespace thalweg {
 
 class Segment;
 
+/// TensorImpl::value of a plan's result, which has no segment: backward() tells what it is.
+inline constexpr uint32_t kPlanResult = ~uint32_t{0};
+
 enum class ValueKind : uint8_t {
   constant,  // wants no gradient
   computed,  // the output of a record of this segment

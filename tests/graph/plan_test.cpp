@@ -110,14 +110,6 @@ TEST(Plan, EachShapeHasAPlanOfItsOwn) {
   EXPECT_EQ(f.counts().plans, 2);
 }
 
-TEST(Plan, KeepsTheLatestSignaturesAndSaysWhatWent) {
-  auto f = plan([](const Tensor& x) { return x + 1; }, {.signatures = 2});
-  for (int64_t n = 1; n <= 5; ++n) f(Tensor::zeros({n}));
-  EXPECT_EQ(f.counts().evicted, 3);
-  EXPECT_NE(f.explain().find("3 signatures given up for newer ones"), std::string::npos);
-  EXPECT_THROW(plan([] {}, {.signatures = 0}), Error);
-}
-
 // --- constants and changes in place ---
 TEST(Plan, SequencesOfChangesInPlaceStayInOrder) {
   // tests from pytorch/pytorch#94777, #198131
@@ -336,16 +328,6 @@ TEST(Plan, PlansAnewWhenAParameterIsFrozen) {
   for (int i = 0; i < 4; ++i) f(numbers({5}));
   EXPECT_EQ(w.grad().item<float>(), 5);
   EXPECT_EQ(f.counts().plans, 2);
-}
-
-TEST(Plan, ResultsHaveNoHistory) {
-  const Tensor w = numbers({2});
-  w.attach_grad();
-  auto f = plan([&] {
-    const Record record;
-    return w * 2;
-  });
-  for (int i = 0; i < 4; ++i) EXPECT_THROW(f().backward(), Error);
 }
 
 TEST(Plan, RunsAsItIsInsideARecordScope) {
