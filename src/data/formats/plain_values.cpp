@@ -1,8 +1,11 @@
 #include "data/formats/plain_values.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "data/formats/decimal.h"
 
@@ -20,9 +23,15 @@ static_assert(kBlock <= kDecimalPadding);
 
 // A bit for each byte of a block.
 struct Masks {
+  uint64_t digits;
   uint64_t ends;   // what is no part of a word: blanks and stops
   uint64_t stops;  // '|' and control bytes but for tabs
 };
+
+template <class V>
+inline auto IsDigit(V digit) {
+  return hn::Eq(hn::Min(digit, hn::Set(hn::DFromV<V>(), 9)), digit);
+}
 
 inline Masks LookAt(const char* text) {
   const hn::CappedTag<uint8_t, kBlock> d;
@@ -30,6 +39,7 @@ inline Masks LookAt(const char* text) {
   const auto v_space = hn::Set(d, ' ');
   const auto v_tab = hn::Set(d, '\t');
   const auto v_bar = hn::Set(d, '|');
+  uint8_t digits[kBlock / 8 + 8];
   uint8_t ends[kBlock / 8 + 8];
   uint8_t stops[kBlock / 8 + 8];
   for (size_t i = 0; i < kBlock; i += hn::Lanes(d)) {
@@ -37,10 +47,12 @@ inline Masks LookAt(const char* text) {
     const auto low = hn::Eq(hn::Min(bytes, v_space), bytes);  // <= ' '
     const auto bar = hn::Eq(bytes, v_bar);
     const auto blank = hn::Or(hn::Eq(bytes, v_space), hn::Eq(bytes, v_tab));
+    hn::StoreMaskBits(d, IsDigit(hn::Xor(bytes, hn::Set(d, '0'))), digits + i / 8);
     hn::StoreMaskBits(d, hn::Or(low, bar), ends + i / 8);
     hn::StoreMaskBits(d, hn::Or(bar, hn::AndNot(blank, low)), stops + i / 8);
   }
   Masks masks;
+  std::memcpy(&masks.digits, digits, 8);
   std::memcpy(&masks.ends, ends, 8);
   std::memcpy(&masks.stops, stops, 8);
   return masks;
@@ -72,15 +84,84 @@ inline bool ParseShort(const char* begin, size_t size, bool negative, T& value) 
   return true;
 }
 
+// Whether words that end in this block are whole numbers of at most three digits: pixels, counts,
+// classes. `open` bytes of a word are in the block before, whose digits are `before`.
+inline bool AreSmall(const Masks& masks, uint64_t before, size_t open, uint64_t wanted) {
+  if ((~(masks.digits | masks.ends) & wanted) != 0) return false;
+  if (open > 3 || (open > 0 && (~before >> (64 - open)) != 0)) return false;
+  const auto shifted = [&](int n) { return masks.digits << n | before >> (64 - n); };
+  return (masks.digits & shifted(1) & shifted(2) & shifted(3) & wanted) == 0;
+}
+
+// The numbers that end before the bytes in `ends`, all at once: every byte takes the three before
+// it as digits, and those in `ends` are kept. Writes up to kBlock values, of which the first count.
+inline void ParseSmall(const char* text, uint64_t ends, float* values) {
+  const hn::CappedTag<uint8_t, kBlock> d;
+  HWY_ALIGN uint8_t low[kBlock];   // the last two digits
+  HWY_ALIGN uint8_t high[kBlock];  // the one before
+  const auto v_zero = hn::Set(d, '0');
+  const auto* from = reinterpret_cast<const uint8_t*>(text);
+  for (size_t i = 0; i < kBlock; i += hn::Lanes(d)) {
+    const auto ones = hn::Xor(hn::LoadU(d, from + i - 1), v_zero);
+    auto tens = hn::Xor(hn::LoadU(d, from + i - 2), v_zero);
+    auto hundreds = hn::Xor(hn::LoadU(d, from + i - 3), v_zero);
+    const auto has_tens = IsDigit(tens);
+    tens = hn::IfThenElseZero(has_tens, tens);
+    hundreds = hn::IfThenElseZero(hn::And(has_tens, IsDigit(hundreds)), hundreds);
+    const auto twice = hn::Add(tens, tens);
+    const auto four_times = hn::Add(twice, twice);
+    hn::Store(hn::Add(ones, hn::Add(twice, hn::Add(four_times, four_times))), d, low + i);
+    hn::Store(hundreds, d, high + i);
+  }
+  const hn::CappedTag<float, 16> df;
+  const hn::RebindToSigned<decltype(df)> di;
+  const hn::Rebind<uint8_t, decltype(df)> d8;
+  const size_t lanes = hn::Lanes(df);
+  const auto v_bits = hn::Shl(hn::Set(di, 1), hn::Iota(di, 0));
+  for (size_t i = 0; i < kBlock; i += lanes) {
+    const auto group = static_cast<uint32_t>(ends >> i) & ((uint32_t{1} << lanes) - 1);
+    const auto number =
+        hn::MulAdd(hn::ConvertTo(df, hn::PromoteTo(di, hn::Load(d8, high + i))), hn::Set(df, 100),
+                   hn::ConvertTo(df, hn::PromoteTo(di, hn::Load(d8, low + i))));
+    const auto kept = hn::TestBit(hn::Set(di, static_cast<int32_t>(group)), v_bits);
+    hn::StoreU(hn::Compress(number, hn::RebindMask(df, kept)), df, values);
+    values += std::popcount(group);
+  }
+}
+
+// To `values`, where there is room for `room` of them.
+template <typename T>
+inline void PutSmall(const char* text, uint64_t ends, T* values, size_t room) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (room >= kBlock) return ParseSmall(text, ends, values);
+  }
+  float parsed[kBlock];
+  ParseSmall(text, ends, parsed);
+  std::copy_n(parsed, std::popcount(ends), values);
+}
+
 // Where words end is known before they are parsed, so that none waits for the one before.
 template <typename T>
 inline const char* ParseValues(const char* at, const char* end, T* values, size_t dim) {
   if (*at != ' ' && *at != '\t') return nullptr;
   const char* begin = ++at;
+  uint64_t before = 0;  // digits in the last block
   for (T* const last = values + dim;; at += kBlock) {
     const Masks masks = LookAt(at);
     const uint64_t first_stop = masks.stops & -masks.stops;
-    uint64_t ends = masks.ends & ((first_stop - 1) | first_stop);
+    const uint64_t wanted = (first_stop - 1) | first_stop;
+    uint64_t ends = masks.ends & wanted;
+    const uint64_t digits_before = std::exchange(before, masks.digits);
+    if (AreSmall(masks, digits_before, static_cast<size_t>(at - begin), wanted)) {
+      const uint64_t words = ends & (masks.digits << 1 | digits_before >> 63);
+      const auto room = static_cast<size_t>(last - values);
+      const auto count = static_cast<size_t>(std::popcount(words));
+      if (count > room) return nullptr;
+      PutSmall(at, words, values, room);
+      values += count;
+      if (ends != 0) begin = at + std::bit_width(ends);
+      ends = 0;
+    }
     for (; ends != 0; ends &= ends - 1) {
       const char* const word_end = at + std::countr_zero(ends);
       if (word_end == begin) {

@@ -39,10 +39,11 @@ void expect_right(const std::string& text) {
   ASSERT_EQ(value, reference<T>(text)) << text;
   ASSERT_EQ(std::signbit(value), std::signbit(reference<T>(text))) << text;
   // The same number as one of many.
-  const std::string row = " " + text + " " + text + std::string(kDecimalPadding, '\n');
+  const std::string row = "|F " + text + " " + text + std::string(kDecimalPadding, '\n');
   T values[2];
-  ASSERT_NE(parse_plain_values(row.data(), row.data() + row.size() - kDecimalPadding, values, 2),
-            nullptr)
+  ASSERT_NE(
+      parse_plain_values(row.data() + 2, row.data() + row.size() - kDecimalPadding, values, 2),
+      nullptr)
       << text;
   ASSERT_EQ(values[0], reference<T>(text)) << text;
   ASSERT_EQ(values[1], reference<T>(text)) << text;
@@ -148,12 +149,13 @@ TEST(Decimal, AgreesWithTheCLibraryOnRandomNumbers) {
 }
 
 TEST(PlainValues, FindsTheRightNumberOfThem) {
-  const auto parsed = [](std::string text, size_t dim) {
-    const size_t size = text.size();
-    text.append(kDecimalPadding, '\n');
+  const auto parsed = [](const std::string& values_text, size_t dim) {
+    const std::string text = "|F" + values_text + std::string(kDecimalPadding, '\n');
+    const size_t size = text.size() - kDecimalPadding;
+    const char* const begin = text.data() + 2;
     std::vector<float> values(dim);
-    const char* end = parse_plain_values(text.data(), text.data() + size, values.data(), dim);
-    return end == nullptr ? -1 : static_cast<int>(end - text.data());
+    const char* end = parse_plain_values(begin, text.data() + size, values.data(), dim);
+    return end == nullptr ? -1 : static_cast<int>(end - begin);
   };
   EXPECT_EQ(parsed(" 1 2 3", 3), 6);
   EXPECT_EQ(parsed("\t1 2\t3|", 3), 6);
@@ -173,6 +175,39 @@ TEST(PlainValues, FindsTheRightNumberOfThem) {
     EXPECT_EQ(parsed(text, n + 1), -1);
     EXPECT_EQ(parsed(text, n - 1), -1);
   }
+}
+
+// Small whole numbers of a block are read at once, others one by one; words lie across blocks.
+template <typename T>
+void expect_mixed_rows(uint64_t seed) {
+  Philox random(seed);
+  for (int round = 0; round < 3000; ++round) {
+    const uint32_t special = random.bounded(4) * random.bounded(20);  // one in so many, or none
+    std::string text = "|F";
+    std::vector<T> expected;
+    for (uint32_t n = 1 + random.bounded(150); n > 0; --n) {
+      std::string word = std::to_string(random.bounded(random.bounded(2) ? 10 : 1000));
+      if (special > 0 && random.bounded(special) == 0) {
+        word = fmt::format("{}{}", random.bounded(2) ? "-" : "", random.bounded(100000));
+        if (random.bounded(2)) word += fmt::format(".{}", random.bounded(100));
+      }
+      if (random.bounded(20) == 0 && word[0] != '-') word.insert(0, "00");
+      text += random.bounded(9) ? " " : "\t";
+      text += word;
+      expected.push_back(reference<T>(word));
+    }
+    const std::string padded = text + "|" + std::string(kDecimalPadding, '\n');
+    const char* const end = padded.data() + text.size();
+    std::vector<T> values(expected.size());
+    ASSERT_EQ(parse_plain_values(padded.data() + 2, end + 1, values.data(), values.size()), end)
+        << text;
+    ASSERT_EQ(values, expected) << text;
+  }
+}
+
+TEST(PlainValues, ReadsSmallWholeNumbersAmongOthers) {
+  expect_mixed_rows<float>(1);
+  expect_mixed_rows<double>(2);
 }
 
 }  // namespace
