@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <span>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -12,6 +14,7 @@ namespace thalweg::data {
 namespace {
 
 constexpr size_t kPage = 4096;
+constexpr size_t kHugePage = 2 << 20;
 constexpr size_t kFromSystem = 64 << 10;  // from so many bytes on
 constexpr size_t kMostKept = 4 << 20;     // bytes of regions that nobody uses
 
@@ -32,13 +35,19 @@ void* remap(void* memory, size_t before, size_t bytes) {
 /// Regions whose pages are there already, which saves the system from clearing new ones.
 class KeptRegions {
  public:
-  /// One of them, of `bytes`; null if there is none.
+  /// One of them, made to be of `bytes`; null if none has nearly as many: what is cut off goes
+  /// back, and what is added is found anew.
   void* take(size_t bytes) {
     Region region{nullptr, 0};
     {
       const std::lock_guard lock(mutex_);
-      if (count_ == 0) return nullptr;
-      region = regions_[--count_];
+      const auto distance = [bytes](const Region& r) {
+        return r.bytes < bytes ? bytes - r.bytes : r.bytes - bytes;
+      };
+      const auto regions = std::span(regions_).first(count_);
+      const auto nearest = std::ranges::min_element(regions, {}, distance);
+      if (nearest == regions.end() || distance(*nearest) > bytes / 4) return nullptr;
+      region = std::exchange(*nearest, regions_[--count_]);
       kept_ -= in_pages(region.bytes);
     }
     return remap(region.memory, region.bytes, bytes);
@@ -103,6 +112,13 @@ void* resize_pages(void* memory, size_t before, size_t bytes) {
   std::memcpy(moved, memory, std::min(before, bytes));
   release(memory, before);
   return moved;
+}
+
+void find_pages(void* memory, size_t bytes) {
+  if (!is_from_system(bytes)) return;
+  // Systems that do not know of these find pages one by one.
+  if (bytes >= 2 * kHugePage) ::madvise(memory, in_pages(bytes), MADV_HUGEPAGE);
+  ::madvise(memory, in_pages(bytes), MADV_POPULATE_WRITE);
 }
 
 }  // namespace thalweg::data

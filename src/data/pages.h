@@ -14,11 +14,17 @@ namespace thalweg::data {
 /// both go. 0 frees it. Throws std::bad_alloc.
 void* resize_pages(void* memory, size_t before, size_t bytes);
 
-/// Bytes in such memory, not set to anything.
+/// Has the system find the pages of such memory at once, which is cheaper than one by one when they
+/// are first written to.
+void find_pages(void* memory, size_t bytes);
+
+/// Bytes in such memory, not set to anything, all of which are going to be written to.
 class PageBuffer {
  public:
   explicit PageBuffer(size_t size)
-      : data_(static_cast<char*>(resize_pages(nullptr, 0, size))), size_(size) {}
+      : data_(static_cast<char*>(resize_pages(nullptr, 0, size))), size_(size) {
+    find_pages(data_, size);
+  }
   ~PageBuffer() { resize_pages(data_, size_, 0); }
   PageBuffer(const PageBuffer&) = delete;
   PageBuffer& operator=(const PageBuffer&) = delete;

@@ -49,21 +49,35 @@ class CtfChunk final : public Chunk {
   uint64_t line_;  // of the first row
 };
 
-// Room for what the text may become, so that nothing moves while it grows. Pages that are not
-// written to take no memory.
-void reserve(const CtfRange& range, StreamColumns& stream) {
-  const size_t by_text = range.size / (stream.is_sparse() ? 4 : 2) + 1;
+// Room for `values`, all of which are going to be written to if so many `are_known`.
+template <typename T>
+void reserve(Column<T>& column, size_t values, bool are_known) {
+  T* const room = column.room(values);
+  if (are_known) find_pages(room, values * sizeof(T));
+}
+
+// Values that all samples of a dense stream have; as many as there can be, if they are more.
+size_t dense_values(const CtfRange& range, const CtfStream& stream) {
   size_t values = 0;
-  if (__builtin_mul_overflow(static_cast<size_t>(stream.dim()), range.rows, &values) ||
-      stream.is_sparse())
-    values = by_text;
-  values = std::min(values, by_text);
-  if (stream.dtype() == DType::f32) {
-    stream.values<float>().room(values);
+  const bool overflows =
+      __builtin_mul_overflow(static_cast<size_t>(stream.dim), range.rows, &values);
+  return overflows ? SIZE_MAX / 64 : std::min(values, SIZE_MAX / 64);
+}
+
+// Room for what the text may become, so that nothing moves while it grows. Pages that are not
+// written to take no memory. A dense value takes two bytes of text at least, a sparse one four.
+void reserve(const CtfRange& range, const CtfStream& stream, size_t dense_text,
+             StreamColumns& columns) {
+  const size_t wanted = dense_values(range, stream);
+  const bool is_known = !stream.sparse && wanted <= range.size / 2 + 1;
+  size_t values = std::min(wanted, range.size / 2 + 1);
+  if (stream.sparse) values = (range.size - std::min<size_t>(range.size, dense_text)) / 4 + 1;
+  if (stream.dtype == DType::f32) {
+    reserve(columns.values<float>(), values, is_known);
   } else {
-    stream.values<double>().room(values);
+    reserve(columns.values<double>(), values, is_known);
   }
-  if (stream.is_sparse()) stream.columns().room(values);
+  if (stream.sparse) columns.columns().room(values);
 }
 
 }  // namespace
@@ -206,9 +220,13 @@ std::shared_ptr<const Chunk> CtfFile::load(const CtfPlace& place, const std::vec
 
 void CtfFile::parse(const Rows& rows, const std::vector<bool>& wanted, SampleTable& table,
                     Column<uint32_t>& lines, CtfReport& report) {
+  const CtfRange& range = rows.place.range;
+  size_t dense_text = 0;
+  for (const CtfStream& stream : rules_.streams)
+    dense_text += stream.sparse ? 0 : 2 * std::min(dense_values(range, stream), range.size);
   for (const CtfStream& stream : rules_.streams) {
     table.streams().emplace_back(stream.dim, stream.sparse, stream.dtype);
-    if (wanted.empty()) reserve(rows.place.range, table.streams().back());
+    if (wanted.empty()) reserve(range, stream, dense_text, table.streams().back());
   }
   if (rules_.compat) {
     parse_ctf_compat(rules_, rows.place.mode, rows.text,
