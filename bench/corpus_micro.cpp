@@ -1,5 +1,6 @@
-// Whole files through their deserializers, in the page cache: CTF on one and two threads, CBF
-// against copying its bytes, and how long a first minibatch takes. corpus_micro [FOLDER [GB]]
+// Whole files through their deserializers, in the page cache: CTF on one and two threads and as
+// minibatches, CBF against copying its bytes, and how long a first minibatch takes. corpus_micro
+// [FOLDER [GB]]
 
 #include <atomic>
 #include <chrono>
@@ -35,19 +36,47 @@ double seconds_of(const std::function<void()>& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+struct Kind {
+  const char* name;
+  std::vector<CtfStream> streams;
+  std::string (*value)(Philox& random);  // of a dense stream
+};
+
 const std::vector<CtfStream> kStreams = {{.name = "F", .dim = 784},
                                          {.name = "L", .dim = 10, .sparse = true}};
+const std::vector<CtfStream> kWords = {{.name = "W", .dim = 30000, .sparse = true}};
 
-void write_ctf(const std::string& path, uint64_t bytes) {
+std::string drawn_pixel(Philox& random) {
+  return random.bounded(5) > 0 ? " 0" : fmt::format(" {}", random.bounded(256));
+}
+std::string pixel(Philox& random) { return fmt::format(" {}", random.bounded(256)); }
+std::string decimal(Philox& random) { return fmt::format(" 0.{:06}", random.bounded(1000000)); }
+
+const Kind kDrawn = {"drawn pixels", kStreams, drawn_pixel};
+const Kind kKinds[] = {{"pixels", kStreams, pixel},
+                       kDrawn,
+                       {"decimals", kStreams, decimal},
+                       {"words", kWords, nullptr}};
+
+std::string words(Philox& random) {
+  std::string row = "|W";
+  uint32_t index = 0;
+  for (int i = 0; i < 30; ++i)
+    row += fmt::format(" {}:{}", index += 1 + random.bounded(900), 1 + random.bounded(9));
+  return row + "\n";
+}
+
+std::string pixels(const Kind& kind, Philox& random) {
+  std::string row = "|F";
+  for (int v = 0; v < 784; ++v) row += kind.value(random);
+  return row + fmt::format(" |L {}:1\n", random.bounded(10));
+}
+
+void write_ctf(const std::string& path, uint64_t bytes, const Kind& kind) {
   AtomicFile file(path);
   Philox random(1);
   std::string block;
-  for (int i = 0; i < 500; ++i) {
-    block += "|F";
-    for (int v = 0; v < 784; ++v)
-      block += random.bounded(5) > 0 ? " 0" : fmt::format(" {}", random.bounded(256));
-    block += fmt::format(" |L {}:1\n", random.bounded(10));
-  }
+  for (int i = 0; i < 500; ++i) block += kind.value ? pixels(kind, random) : words(random);
   while (file.offset() < bytes) file.write(block);
   file.commit();
 }
@@ -68,20 +97,32 @@ double load_all(const Deserializer& corpus, int threads) {
   return busy_ns / 1e9;
 }
 
+// All minibatches of a pass, made by the thread that asks for them.
+void read_all(const std::string& path, const Kind& kind) {
+  MinibatchSource source({CTFDeserializer(path, kind.streams)}, {.max_sweeps = 1, .workers = 0});
+  while (source.next_minibatch(128)) {
+  }
+}
+
 // On a busy machine the time on processors tells more than the clock.
-void time_ctf(const std::string& path) {
-  const CTFDeserializer corpus(path, kStreams, {.chunk_bytes = 1 << 20});
+void time_ctf(const std::string& path, const Kind& kind) {
+  write_ctf(path, 100 << 20, kind);
+  const CTFDeserializer corpus(path, kind.streams, {.chunk_bytes = 1 << 20});
   corpus.chunks();
   const double bytes = static_cast<double>(fs::file_size(path));
-  double one = 1e9, two = 1e9, one_clock = 1e9, two_clock = 1e9;
+  double one = 1e9, two = 1e9, one_clock = 1e9, two_clock = 1e9, source = 1e9;
   for (int i = 0; i < 7; ++i) {
     one_clock = std::min(one_clock, seconds_of([&] { one = std::min(one, load_all(corpus, 1)); }));
     two_clock = std::min(two_clock, seconds_of([&] { two = std::min(two, load_all(corpus, 2)); }));
+    const double begin = bench::now_ns();
+    read_all(path, kind);
+    source = std::min(source, (bench::now_ns() - begin) / 1e9);
   }
-  fmt::print("ctf, file, processor   {:8.0f} MB/s on 1 thread, 2 are {:.2f} x\n", bytes / one / 1e6,
-             2 * one / two);
-  fmt::print("ctf, file, clock       {:8.0f} MB/s on 1 thread, 2 are {:.2f} x\n",
-             bytes / one_clock / 1e6, one_clock / two_clock);
+  fmt::print(
+      "ctf {:<13} {:6.0f} MB/s processor, {:6.0f} clock; 2 threads {:.2f} x and {:.2f} x; as "
+      "minibatches, shuffled, {:6.0f}\n",
+      kind.name, bytes / one / 1e6, bytes / one_clock / 1e6, 2 * one / two, one_clock / two_clock,
+      bytes / source / 1e6);
 }
 
 void time_cbf(const std::string& text, const std::string& path) {
@@ -133,10 +174,10 @@ int main(int argc, char** argv) {
   fs::create_directories(folder);
   const std::string small = folder / "small.ctf";
   const std::string large = folder / "large.ctf";
-  write_ctf(small, 100 << 20);
-  time_ctf(small);
+  for (const Kind& kind : kKinds) time_ctf(folder / fmt::format("{}.ctf", kind.name), kind);
+  write_ctf(small, 100 << 20, kDrawn);
   time_cbf(small, folder / "small.cbf");
-  write_ctf(large, static_cast<uint64_t>(gigabytes * 1e9));
+  write_ctf(large, static_cast<uint64_t>(gigabytes * 1e9), kDrawn);
   time_first(large, "none");
   CTFDeserializer(large, kStreams).chunks();
   time_first(large, "index");
