@@ -47,6 +47,23 @@ constexpr Row kOthers[] = {
     {"wide", 64, 1024, 1024, false, true, true},   {"1024", 1024, 1024, 1024, false, false, false},
 };
 
+// Of the transformer and the LSTM of the benches: 2,048 and 640 rows.
+constexpr Row kWide[] = {
+    {"gpt out", 2048, 128, 128, false, true, true},
+    {"gpt up", 2048, 512, 128, false, true, true},
+    {"gpt down", 2048, 128, 512, false, true, true},
+    {"gpt g W", 2048, 128, 128, false, false, false},
+    {"gpt g W", 2048, 512, 128, false, false, false},
+    {"gpt g W", 2048, 128, 512, false, false, false},
+    {"gpt g^T x", 128, 128, 2048, true, false, false},
+    {"gpt g^T x", 128, 512, 2048, true, false, false},
+    {"gpt g^T x", 512, 128, 2048, true, false, false},
+    {"gpt g^T x", 65, 128, 2048, true, false, false},
+    {"lstm x W^T", 640, 1200, 150, false, true, true},
+    {"lstm g^T x", 1200, 150, 640, true, false, false},
+    {"lstm g^T x", 1200, 300, 640, true, false, false},
+};
+
 Tensor filled(int64_t rows, int64_t columns) {
   std::vector<float> values(static_cast<size_t>(rows * columns));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 17) * 0.1f - 0.8f;
@@ -112,4 +129,5 @@ int main(int argc, char** argv) {
   fmt::print("{:<31} {:>12.0f} ns {:>22.0f} ns {:>12.0f} ns\n", "the net's step", total[0],
              total[1], total[2]);
   for (const Row& row : kOthers) print(row, seconds);
+  for (const Row& row : kWide) print(row, seconds);
 }

@@ -6,6 +6,7 @@
 #include <thalweg/base/threads.h>
 
 #include "device/scratch.h"
+#include "kernels/gemm/bias.h"
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/micro_kernel.h"
 #include "kernels/gemm/pack.h"
@@ -18,10 +19,14 @@ namespace {
 constexpr int64_t kRows = 64;
 constexpr int64_t kColumns = 256;
 constexpr int64_t kDepth = 384;
+constexpr int64_t kTerms = 64;  // of sums that run along columns of A, as weight gradients' do
 // Up to this many elements B stays in the second-level cache and is read where it lies.
 constexpr int64_t kCachedElements = 64 * 1024;
 // Rows of B that are no longer than this are read where they lie, too, however many they are.
 constexpr int64_t kReadInPlace = 512;
+// So much of B is copied as a whole for more rows than kPackedRows.
+constexpr int64_t kCopiedElements = 256 * 1024;
+constexpr int64_t kDeepPanel = 512;
 // Otherwise pieces of B are packed on the stack, and meet as many rows as make that cheap. For few
 // rows a piece stays in the first-level cache, where it is packed twice as fast; for many it is
 // deeper, since C is read and written once per piece.
@@ -129,26 +134,63 @@ struct Tile {
   }
 };
 
+// Adds the terms [k, k + length) of the sums to a tile of C.
+template <typename T>
+void add_terms(const Product<T>& p, int64_t i, int64_t m, int64_t j, int64_t n, int64_t k,
+               int64_t length, const T* b, int64_t ldb, bool adds) {
+  T* c = p.c + i * p.c_row + j;
+  Tile<T>{m, n, length, part(p.a, i, k), b, ldb, c, p.c_row, k > 0 || adds}.run();
+}
+
+// B is read where it lies. Where the sums are long, some terms of all sums of a tile come before
+// the next terms of any, so that the rows they need come from memory once.
 template <typename T>
 void multiply_in_place(const Product<T>& p) {
-  const Cut rows{p.m, kRows}, columns{p.n, kColumns}, depth{p.k, kDepth};
-  tiles(rows.count() * columns.count(), kRows * kColumns * p.k, [&](int64_t tile) {
+  const bool long_sums = p.a.column != 1 && p.k >= 2 * kTerms;
+  const Cut rows{p.m, p.m < 4 * kRows ? kRows : 2 * kRows}, columns{p.n, kColumns};
+  const Cut depth{p.k, long_sums ? kTerms : kDepth};
+  tiles(rows.count() * columns.count(), rows.size * kColumns * p.k, [&](int64_t tile) {
     const int64_t row_tile = tile / columns.count(), column_tile = tile % columns.count();
     const int64_t i = rows.begin(row_tile), m = rows.length(row_tile);
-    const int64_t j = columns.begin(column_tile), n = columns.length(column_tile);
-    begin_rows(p, i, m, j, n);
+    const int64_t first = columns.begin(column_tile), total = columns.length(column_tile);
+    begin_rows(p, i, m, first, total);
+    const Cut strips{total, long_sums ? kPanel : kColumns};
     for (int64_t d = 0; d < depth.count(); ++d) {
-      const int64_t k = depth.begin(d);
-      Tile<T>{m,
-              n,
-              depth.length(d),
-              part(p.a, i, k),
-              at(p.b, k, j),
-              p.b.row,
-              p.c + i * p.c_row + j,
-              p.c_row,
-              d > 0 || continues(p)}
-          .run();
+      const int64_t k = depth.begin(d), length = depth.length(d);
+      for (int64_t s = 0; s < strips.count(); ++s) {
+        const int64_t j = first + strips.begin(s), n = strips.length(s);
+        add_terms(p, i, m, j, n, k, length, at(p.b, k, j), p.b.row, continues(p));
+      }
+    }
+  });
+}
+
+template <typename T>
+void copy_panels(const Product<T>& p, const Cut& panels, T* copy) {
+  tiles(panels.count(), kPanel * p.k, [&](int64_t s) {
+    const int64_t j = panels.begin(s), n = panels.length(s);
+    pack(part(p.b, 0, j), p.k, n, copy + j * p.k, n);
+  });
+}
+
+// All of B is copied once into panels of columns that stay in the second-level cache; the bias
+// comes last, while the tile is in the first.
+template <typename T>
+void multiply_by_panels(const Product<T>& p) {
+  const Cut rows{p.m, kRows}, panels{p.n, kPanel}, depth{p.k, kDeepPanel};
+  const Scratch<T> copy(p.k * p.n);
+  copy_panels(p, panels, copy.data());
+  tiles(rows.count(), kRows * p.n * p.k, [&](int64_t tile) {
+    const int64_t i = rows.begin(tile), m = rows.length(tile);
+    for (int64_t s = 0; s < panels.count(); ++s) {
+      const int64_t j = panels.begin(s), n = panels.length(s);
+      for (int64_t d = 0; d < depth.count(); ++d) {
+        const int64_t k = depth.begin(d);
+        const T* panel = copy.data() + j * p.k + k * n;
+        add_terms(p, i, m, j, n, k, depth.length(d), panel, n, p.adds);
+      }
+      if (p.bias)
+        add_bias(p.bias + j * p.bias_stride, p.bias_stride, m, n, p.c + i * p.c_row + j, p.c_row);
     }
   });
 }
@@ -213,16 +255,6 @@ void multiply_with_copy_of_a(Product<T> p) {
   multiply(p);
 }
 
-// B is small, and so many rows read it that one copy of all of it is cheaper than one for each
-// group.
-template <typename T>
-void multiply_with_copy_of_b(Product<T> p) {
-  const Scratch<T> copy(p.k * p.n);
-  pack(p.b, p.k, p.n, copy.data(), p.n);
-  p.b = {copy.data(), p.n, 1};
-  multiply_in_place(p);
-}
-
 // A column is the row of the transpose.
 template <typename T>
 Product<T> transposed(const Product<T>& p) {
@@ -251,9 +283,9 @@ void multiply_any(Product<T> p) {
     if (p.m <= kVectors) return multiply_few_rows(p);
     if (p.n <= kVectors) return multiply_few_columns(p);
   }
-  const bool cached = p.k * p.n <= kCachedElements;
-  if (b_rows && (cached || p.m < 16 || p.n <= kReadInPlace)) return multiply_in_place(p);
-  if (cached && p.m > 2 * kPackedRows) return multiply_with_copy_of_b(p);
+  if (a_rows && p.m > kPackedRows && p.k * p.n <= kCopiedElements) return multiply_by_panels(p);
+  const bool few = p.k * p.n <= kCachedElements || p.m < 16 || p.n <= kReadInPlace;
+  if (b_rows && (few || !a_rows)) return multiply_in_place(p);
   multiply_packed(p);
 }
 
