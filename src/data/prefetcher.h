@@ -19,6 +19,8 @@ struct PrefetcherOptions {
   int workers = 1;
   size_t max_bytes = 0;   // of items that are made or being made and not yet taken
   size_t item_bytes = 0;  // expected size of an item, until one is larger
+  // next() makes an item too in place of waiting for one, where processors are left for it.
+  bool caller_helps = false;
 };
 
 /// Makes items 0, 1, 2, ... on threads of its own, ahead of their use, and hands them out in order.
@@ -33,6 +35,8 @@ class Prefetcher {
 
   Prefetcher(PrefetcherOptions options, Make make, Bytes bytes)
       : options_(options), make_(std::move(make)), bytes_(std::move(bytes)) {
+    if (static_cast<unsigned>(options.workers) >= std::thread::hardware_concurrency())
+      options_.caller_helps = false;
     try {
       for (int i = 0; i < options.workers; ++i) threads_.emplace_back([this] { work(); });
     } catch (...) {
@@ -54,7 +58,9 @@ class Prefetcher {
   /// on gives none.
   std::optional<Item> next() {
     std::unique_lock lock(mutex_);
-    made_.wait(lock, [&] { return is_over() || (!slots_.empty() && slots_.front().is_made); });
+    const auto is_ready = [&] { return is_over() || (!slots_.empty() && slots_.front().is_made); };
+    while (options_.caller_helps && !is_ready() && may_begin()) make_one(lock);
+    made_.wait(lock, is_ready);
     if (is_over()) return std::nullopt;
     Slot slot = std::move(slots_.front());
     slots_.pop_front();
@@ -84,23 +90,27 @@ class Prefetcher {
   }
 
   void work() {
-    const SerialScope serial;
     std::unique_lock lock(mutex_);
     for (;;) {
       wanted_.wait(lock, [&] { return stopped_ || may_begin(); });
       if (stopped_) return;
-      const int64_t number = next_number();
-      slots_.push_back({});
-      slots_.back().bytes = options_.item_bytes;
-      held_bytes_ += options_.item_bytes;
-      lock.unlock();
-      Slot made = make_slot(number);
-      lock.lock();
-      put(number, std::move(made));
+      make_one(lock);
     }
   }
 
+  void make_one(std::unique_lock<std::mutex>& lock) {
+    const int64_t number = next_number();
+    slots_.push_back({});
+    slots_.back().bytes = options_.item_bytes;
+    held_bytes_ += options_.item_bytes;
+    lock.unlock();
+    Slot made = make_slot(number);
+    lock.lock();
+    put(number, std::move(made));
+  }
+
   Slot make_slot(int64_t number) const {
+    const SerialScope serial;  // in the caller's thread too
     Slot slot;
     slot.is_made = true;
     try {

@@ -152,7 +152,7 @@ void SetLoader::start_workers() {
   };
   try {
     prefetcher_ = std::make_unique<Prefetcher<Batch>>(
-        PrefetcherOptions{options_.workers, bound, expected}, make, batch_bytes);
+        PrefetcherOptions{options_.workers, bound, expected, true}, make, batch_bytes);
   } catch (const std::system_error& error) {
     fail(ErrorKind::unavailable, "loader: {} worker threads cannot be started; {}",
          options_.workers, error.what());

@@ -27,8 +27,10 @@ Strings::Make slow_items(int64_t count) {
 }
 
 TEST(Prefetcher, HandsOutItemsInOrderHoweverLongEachTakes) {
-  for (int workers : {1, 2, 5}) {
-    Strings prefetcher({.workers = workers, .max_bytes = 1000}, slow_items(60), bytes_of);
+  for (int workers : {1, -1, 2, 5}) {
+    Strings prefetcher(
+        {.workers = std::abs(workers), .max_bytes = 1000, .caller_helps = workers < 0},
+        slow_items(60), bytes_of);
     for (size_t i = 0; i < 60; ++i) {
       const auto item = prefetcher.next();
       ASSERT_TRUE(item.has_value());
@@ -72,6 +74,27 @@ TEST(Prefetcher, HoldsNoMoreThanItsBoundOnceItKnowsTheSizes) {
     EXPECT_LE(made.load() - taken, 2);
     ASSERT_TRUE(prefetcher.next().has_value());
   }
+}
+
+TEST(Prefetcher, CallerMakesTheItemThatNobodyHasBegun) {
+  std::atomic<bool> caller_came = false;
+  const auto caller = std::this_thread::get_id();
+  // The worker does not end its item before the caller has made another one.
+  const auto make = [&](int64_t i) -> std::optional<std::string> {
+    if (i == 2) return std::nullopt;
+    if (std::this_thread::get_id() == caller) {
+      caller_came = true;
+      caller_came.notify_all();
+    }
+    caller_came.wait(false);
+    if (i == 1) throw std::runtime_error("item 1");
+    return "x";
+  };
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "there is one processor";
+  Strings prefetcher({.workers = 1, .max_bytes = 100, .caller_helps = true}, make, bytes_of);
+  EXPECT_EQ(prefetcher.next(), "x");
+  EXPECT_THROW(prefetcher.next(), std::runtime_error);
+  EXPECT_FALSE(prefetcher.next().has_value());
 }
 
 TEST(Prefetcher, EndsWhileItsWorkersWaitOrWork) {

@@ -72,8 +72,8 @@ struct MinibatchSourceOptions {
   int64_t bucket_sequences = 0;  // > 0: minibatches are cut from so many sequences sorted by
                                  // length, and given out in random order
   int64_t truncation = 0;        // truncated: samples T of a slot in a minibatch
-  int workers = 1;               // threads that load chunks, and as many that make minibatches; 0:
-                                 // all is done in next_minibatch
+  int workers = 1;               // threads that load chunks, and as many that make minibatches, as
+                                 // does who waits for one; 0: all is done in next_minibatch
   int64_t cache_size = 0;        // minibatches made ahead, at most; 0: what memory_limit allows
   int64_t rank = 0;              // of `world_size` sources that share each minibatch: every
   int64_t world_size = 1;        // sequence goes to exactly one of them

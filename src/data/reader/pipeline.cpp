@@ -45,7 +45,7 @@ void Pipeline::make_ahead(int workers, size_t batch_bytes, int64_t cache_size) {
   const size_t share = cache_size > 0 ? batch_bytes / static_cast<size_t>(cache_size) : 0;
   try {
     ahead_ = std::make_unique<Prefetcher<Made>>(
-        PrefetcherOptions{workers, batch_bytes, share},
+        PrefetcherOptions{workers, batch_bytes, share, true},
         [this](int64_t number) { return make(number); },
         [share](const Made& made) { return std::max(made.bytes, share); });
   } catch (const std::system_error& error) {
