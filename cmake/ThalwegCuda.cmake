@@ -1,10 +1,10 @@
-# CUDA 13. Sets THALWEG_WITH_CUDA; rooms with CUDA sources then add them, and link CUDA::cudart_static,
-# CUDA::cublasLt and whatever else of the toolkit they call.
+# CUDA 13. Sets THALWEG_WITH_CUDA; rooms with CUDA sources then add them, and link CUDA::cudart_static.
+# NVRTC and cuBLASLt are opened when they are first called: to load them takes a program 0.1 s.
 
 set(THALWEG_WITH_CUDA FALSE)
 if(NOT THALWEG_CUDA STREQUAL "OFF")
   find_package(CUDAToolkit 13 QUIET)
-  if(CUDAToolkit_FOUND)
+  if(CUDAToolkit_FOUND AND TARGET CUDA::nvrtc AND TARGET CUDA::cublasLt)
     set(THALWEG_WITH_CUDA TRUE)
     if(NOT CMAKE_CUDA_COMPILER)
       set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})

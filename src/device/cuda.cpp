@@ -1,6 +1,8 @@
 // Memory and copies on CUDA devices. Blocks come from the driver's stream-ordered pool, which is
 // told to keep what is freed: that is the cache.
 
+#include "device/cuda.h"
+
 #include <atomic>
 #include <limits>
 #include <mutex>
@@ -27,15 +29,16 @@ Counters& counters(Device device) {
   return all[device.index];
 }
 
-/// The one place where CUDA's status becomes an error.
-void check(cudaError_t status, const char* call, Device device) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // the error is told; later calls start afresh
-  const ErrorKind kind = status == cudaErrorMemoryAllocation || status == cudaErrorNoDevice
-                             ? ErrorKind::unavailable
-                             : ErrorKind::internal;
-  fail(kind, "{}: {} ({}) on {}", call, cudaGetErrorString(status), cudaGetErrorName(status),
-       to_string(device));
+constinit thread_local cudaStream_t t_stream = nullptr;  // in place of the device's
+
+cudaStream_t stream_of(Device device) {
+  static std::once_flag made[kMaxDevices];
+  static cudaStream_t streams[kMaxDevices];
+  std::call_once(made[device.index], [&] {
+    check_cuda(cudaStreamCreateWithFlags(&streams[device.index], cudaStreamNonBlocking),
+               "cudaStreamCreateWithFlags", device);
+  });
+  return streams[device.index];
 }
 
 int count_devices(const char** why_none) {
@@ -52,24 +55,30 @@ int count_devices(const char** why_none) {
 
 cudaMemPool_t pool_of(Device device) {
   cudaMemPool_t pool = nullptr;
-  check(cudaDeviceGetDefaultMemPool(&pool, device.index), "cudaDeviceGetDefaultMemPool", device);
+  check_cuda(cudaDeviceGetDefaultMemPool(&pool, device.index), "cudaDeviceGetDefaultMemPool",
+             device);
   return pool;
 }
 
 void keep_freed_blocks(Device device) {
   std::call_once(counters(device).pool_ready, [&] {
     uint64_t threshold = std::numeric_limits<uint64_t>::max();
-    check(cudaMemPoolSetAttribute(pool_of(device), cudaMemPoolAttrReleaseThreshold, &threshold),
-          "cudaMemPoolSetAttribute", device);
+    check_cuda(
+        cudaMemPoolSetAttribute(pool_of(device), cudaMemPoolAttrReleaseThreshold, &threshold),
+        "cudaMemPoolSetAttribute", device);
   });
 }
 
 void* allocate(Device device, size_t bytes) {
   if (bytes == 0) return nullptr;
+  if (t_stream) {
+    fail(ErrorKind::internal, "cuda: a kernel takes memory while a graph is captured on {}",
+         to_string(device));
+  }
   keep_freed_blocks(device);
-  check(cudaSetDevice(device.index), "cudaSetDevice", device);
+  const cudaStream_t stream = cuda_stream(device);
   void* data = nullptr;
-  check(cudaMallocAsync(&data, bytes, cudaStreamPerThread), "cudaMallocAsync", device);
+  check_cuda(cudaMallocAsync(&data, bytes, stream), "cudaMallocAsync", device);
   Counters& c = counters(device);
   c.allocations.fetch_add(1, std::memory_order_relaxed);
   const size_t live = c.live.fetch_add(bytes) + bytes;
@@ -80,23 +89,28 @@ void* allocate(Device device, size_t bytes) {
 }
 
 void release(Device device, void* data, size_t bytes) noexcept {
-  cudaFreeAsync(data, cudaStreamPerThread);
+  // The stream is there: the block came from it. At the process's end CUDA may be gone already.
+  cudaFreeAsync(data, stream_of(device));
   counters(device).live.fetch_sub(bytes);
 }
 
 void copy(Device to, void* destination, Device from, const void* source, size_t bytes) {
   const Device device = to.kind == DeviceKind::cuda ? to : from;
-  check(cudaSetDevice(device.index), "cudaSetDevice", device);
-  check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, cudaStreamPerThread),
-        "cudaMemcpyAsync", device);
-  check(cudaStreamSynchronize(cudaStreamPerThread), "cudaStreamSynchronize", device);
+  const bool two_devices = from.kind == DeviceKind::cuda && from != device;
+  if (two_devices)
+    check_cuda(cudaStreamSynchronize(cuda_stream(from)), "cudaStreamSynchronize", from);
+  const cudaStream_t stream = cuda_stream(device);
+  check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream),
+             "cudaMemcpyAsync", device);
+  if (to == from) return;  // in the order of the stream
+  check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize", device);
 }
 
 MemoryStats stats(Device device) {
   const Counters& c = counters(device);
   uint64_t reserved = 0;
-  check(cudaMemPoolGetAttribute(pool_of(device), cudaMemPoolAttrReservedMemCurrent, &reserved),
-        "cudaMemPoolGetAttribute", device);
+  check_cuda(cudaMemPoolGetAttribute(pool_of(device), cudaMemPoolAttrReservedMemCurrent, &reserved),
+             "cudaMemPoolGetAttribute", device);
   MemoryStats s;
   s.live = c.live.load();
   s.peak_live = c.peak.load();
@@ -108,10 +122,29 @@ MemoryStats stats(Device device) {
 void reset_peak(Device device) { counters(device).peak.store(counters(device).live.load()); }
 
 void release_cached(Device device) {
-  check(cudaMemPoolTrimTo(pool_of(device), 0), "cudaMemPoolTrimTo", device);
+  check_cuda(cudaMemPoolTrimTo(pool_of(device), 0), "cudaMemPoolTrimTo", device);
 }
 
 }  // namespace
+
+// The one place where CUDA's status becomes an error.
+void check_cuda(cudaError_t status, const char* call, Device device) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // the error is told; later calls start afresh
+  const ErrorKind kind = status == cudaErrorMemoryAllocation || status == cudaErrorNoDevice
+                             ? ErrorKind::unavailable
+                             : ErrorKind::internal;
+  fail(kind, "{}: {} ({}) on {}", call, cudaGetErrorString(status), cudaGetErrorName(status),
+       to_string(device));
+}
+
+cudaStream_t cuda_stream(Device device) {
+  check_cuda(cudaSetDevice(device.index), "cudaSetDevice", device);
+  return t_stream ? t_stream : stream_of(device);
+}
+
+CudaStreamScope::CudaStreamScope(cudaStream_t stream) { t_stream = stream; }
+CudaStreamScope::~CudaStreamScope() { t_stream = nullptr; }
 
 const DeviceBackend& cuda_backend() {
   static constexpr DeviceBackend backend = {count_devices, allocate,   release,       copy,

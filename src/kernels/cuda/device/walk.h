@@ -1,0 +1,71 @@
+#pragma once
+
+// What the host tells kernels of where elements are.
+
+#include <cstdint>
+
+namespace thalweg::cuda {
+
+/// Positions that some operands walk together, the innermost dimension first. Strides are in bytes;
+/// 0 repeats an element.
+template <int kOperands>
+struct Walk {
+  static constexpr int kMostDims = 8;
+
+  int64_t count;  // of positions
+  int32_t dims;   // at least 1
+  int64_t shape[kMostDims];
+  int64_t strides[kMostDims][kOperands];
+};
+
+/// Operand 0 is the output; the others are the inputs, broadcast to its shape.
+struct PointwiseArgs {
+  static constexpr int kMostOperands = 5;
+
+  char* data[kMostOperands];
+  Walk<kMostOperands> walk;
+  double numbers[2];  // attributes of the op
+};
+
+/// Each result is made of the elements of the input that `folded` walks from its place.
+struct ReduceArgs {
+  char* out;
+  const char* in;
+  Walk<2> results;  // out, in
+  Walk<1> folded;
+};
+
+/// Lanes along an axis; operand 0 is the output.
+struct LaneArgs {
+  static constexpr int kMostOperands = 5;
+
+  char* data[kMostOperands];
+  Walk<kMostOperands> lanes;
+  int64_t n;                     // elements of a lane
+  int64_t steps[kMostOperands];  // from one to the next, in bytes
+  double label_smoothing;
+  int64_t ignore_label;
+};
+
+/// One tensor of an update. Absent states are null.
+struct UpdateTensor {
+  static constexpr int kMostStates = 3;
+
+  int64_t count;
+  const char* weight;
+  const char* gradient;
+  char* new_weight;
+  const char* state[kMostStates];
+  char* new_state[kMostStates];
+};
+
+/// Some of an update's tensors.
+struct UpdateArgs {
+  static constexpr int kMostTensors = 40;  // the arguments of a kernel take at most 4 KiB
+
+  const char* numbers;  // of the first tensor
+  int32_t tensors;
+  UpdateTensor tensor[kMostTensors];
+};
+
+}  // namespace thalweg::cuda

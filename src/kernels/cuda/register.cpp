@@ -1,0 +1,13 @@
+#include "kernels/cuda.h"
+#include "kernels/cuda/kernels.h"
+
+namespace thalweg {
+
+void register_cuda_kernels() {
+  cuda::register_pointwise();
+  cuda::register_reductions();
+  cuda::register_softmax();
+  cuda::register_updates();
+}
+
+}  // namespace thalweg
