@@ -47,6 +47,17 @@ struct LaneArgs {
   int64_t ignore_label;
 };
 
+/// Products of matrices [m, k] and [k, n], with strides in bytes; results are row-major.
+struct ProductArgs {
+  char* out;
+  const char* a;
+  const char* b;
+  const char* bias;  // [n] or null, added to each row
+  int64_t m, n, k;
+  int64_t a_row, a_column, b_row, b_column, bias_step;
+  Walk<3> batches;  // out, a, b
+};
+
 /// One tensor of an update. Absent states are null.
 struct UpdateTensor {
   static constexpr int kMostStates = 3;
