@@ -82,6 +82,7 @@ class Tile {
 
 void run_fused(const KernelContext& ctx) {
   const FusedBody& body = *ctx.attrs<FusedAttrs>().body;
+  if (body.device_kernel) return body.device_kernel->run(ctx);
   const int64_t count = ctx.out().count;
   const double ns = kElementNs * static_cast<double>(body.parts.size());
   parallel_ranges(count, kTile * kTilesAtOnce, ns, [&](int64_t begin, int64_t end) {
@@ -115,6 +116,16 @@ bool writes_last(const FusedBody& body) {
 }
 
 }  // namespace
+
+FusedRun FusedBody::as_run() const {
+  FusedRun run;
+  for (const Part& part : parts)
+    run.parts.push_back({part.op, part.attrs.data(), part.inputs, part.output});
+  run.operands = operands;
+  run.inputs = inputs;
+  run.outputs = outputs;
+  return run;
+}
 
 PlanRecord fused_record(std::shared_ptr<FusedBody> body, std::vector<TraceOperand> inputs,
                         std::vector<TraceOperand> outputs) {

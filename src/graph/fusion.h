@@ -1,12 +1,13 @@
 #pragma once
 
-// Point-wise records that run together: tile by tile, all of them on one tile while it is in the
-// first-level cache. What only they read is never anywhere else.
+// Point-wise records that run together. On the cpu: tile by tile, all of them on one tile while it
+// is in the first-level cache; elsewhere as one kernel. What only they read is never anywhere else.
 
 #include <memory>
 #include <string>
 
 #include "graph/plan_graph.h"
+#include "ops/device_fusion.h"
 
 namespace thalweg {
 
@@ -24,14 +25,13 @@ struct FusedBody {
     std::vector<uint32_t> inputs;
     uint32_t output;
   };
-  struct Operand {
-    DType dtype;
-    bool repeats;  // one element, for all
-  };
   std::vector<Part> parts;
-  std::vector<Operand> operands;
+  std::vector<FusedRun::Operand> operands;
   size_t inputs = 0, outputs = 0;
   std::string description;
+  std::shared_ptr<const FusedKernel> device_kernel;  // in place of tiles; null on the cpu
+
+  FusedRun as_run() const;
 };
 
 /// One record that does what the body's do, in order.

@@ -8,21 +8,29 @@
 namespace thalweg {
 namespace {
 
-// Below, everything stays in the cache from one record to the next without help.
+// Below, everything stays in the cpu's cache from one record to the next without help.
 constexpr int64_t kLeastElements = 16384;
 
 bool is_scalar(const TraceOperand& operand) { return operand.meta.size() == 1; }
 
+// An accelerator saves a launch by each record that is joined.
+bool is_worth_it(const PlanRecord& r) {
+  const TensorMeta& out = r.outputs[0].meta;
+  if (out.device.kind == DeviceKind::cpu) return out.size() >= kLeastElements;
+  const DeviceFusion* fusion = device_fusion(out.device.kind);
+  return out.size() > 1 && fusion && fusion->takes(*r.op);
+}
+
 // A point-wise record whose operands all have the output's layout, without gaps, or one element.
-bool can_be_tiled(const PlanRecord& r) {
+bool can_be_joined(const PlanRecord& r) {
   if (r.kind != TraceStep::Kind::kernel || !r.op->flags.pointwise || r.op->flags.random)
     return false;
-  if (r.outputs.size() != 1 || r.outputs[0].meta.size() < kLeastElements) return false;
-  if (r.inputs.size() > FusedBody::kMostInputs) return false;
+  if (r.outputs.size() != 1 || r.inputs.size() > FusedBody::kMostInputs) return false;
   const TraceOperand& out = r.outputs[0];
-  if (!out.meta.is_dense() || out.meta.device.kind != DeviceKind::cpu) return false;
+  if (!is_worth_it(r) || !out.meta.is_dense()) return false;
   return std::ranges::all_of(r.inputs, [&](const TraceOperand& in) {
-    return in.buffer != kNoIndex && (is_scalar(in) || same_layout(in.meta, out.meta));
+    return in.buffer != kNoIndex && in.meta.device == out.meta.device &&
+           (is_scalar(in) || same_layout(in.meta, out.meta));
   });
 }
 
@@ -50,7 +58,10 @@ class Fuser {
     }
     number();
     for (size_t i = run_.begin; i < run_.end; ++i) add_part(graph_.records[i]);
-    body_->description = "tile by tile: " + names_;
+    const DeviceKind device = outputs_.empty() ? DeviceKind::cpu : outputs_[0].meta.device.kind;
+    if (const DeviceFusion* fusion = device_fusion(device))
+      body_->device_kernel = fusion->make(body_->as_run());
+    body_->description = (body_->device_kernel ? "one kernel: " : "tile by tile: ") + names_;
     return fused_record(body_, inputs_, outputs_);
   }
 
@@ -133,7 +144,7 @@ Run run_from(const PlanGraph& graph, size_t begin) {
   const std::vector<PlanRecord>& records = graph.records;
   while (run.end < records.size() && run.size() < FusedBody::kMostParts) {
     const PlanRecord& next = records[run.end];
-    if (!can_be_tiled(next) || may_alias_arguments(graph, next)) break;
+    if (!can_be_joined(next) || may_alias_arguments(graph, next)) break;
     bool fits =
         run.size() == 0 || same_layout(records[begin].outputs[0].meta, next.outputs[0].meta);
     for (size_t i = begin; i <= run.end && fits; ++i) fits = !clash(records[i], next);

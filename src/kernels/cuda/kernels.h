@@ -18,6 +18,9 @@ void register_updates();
 /// matmul and linear.
 void register_products();
 
+/// Runs of point-wise records in plans.
+void register_fusion();
+
 /// For kernels that are compiled at run time.
 inline const char* refuse_without_compiler(const KernelContext&) { return why_no_compiler(); }
 

@@ -75,7 +75,7 @@ void run_cast(const KernelContext& ctx) {
   static JitKernel kernels[kDTypes][kDTypes];
   const DType in = ctx.in(0).meta.dtype, out = ctx.out().meta.dtype;
   run(ctx, kernels[static_cast<int>(in)][static_cast<int>(out)], arguments_of(ctx), [&] {
-    return source_of(*functor_of(ctx.op(), ctx.out().meta), out, {&in, 1});
+    return source_of(*functor_of(ctx.op(), out), out, {&in, 1});
   });
 }
 

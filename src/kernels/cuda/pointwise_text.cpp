@@ -47,10 +47,10 @@ constexpr PointwiseText kTexts[] = {
 
 std::span<const PointwiseText> pointwise_texts() { return kTexts; }
 
-std::optional<std::string> functor_of(const Op& op, const TensorMeta& out) {
+std::optional<std::string> functor_of(const Op& op, DType out) {
   const std::string_view name = op.name;
   if (name == "where") return "Where";
-  if (name == "cast") return fmt::format("Cast<{}>", element_type(out.dtype));
+  if (name == "cast") return fmt::format("Cast<{}>", element_type(out));
   for (const PointwiseText& text : kTexts) {
     if (name == text.op) return text.functor;
   }

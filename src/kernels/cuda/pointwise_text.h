@@ -24,9 +24,9 @@ struct PointwiseText {
 /// logical_not.
 std::span<const PointwiseText> pointwise_texts();
 
-/// The functor of a row for such arguments, also for cast and where; none if it is no row that is
-/// compiled.
-std::optional<std::string> functor_of(const Op& op, const TensorMeta& out);
+/// The functor of a row for results of a dtype, also for cast and where; none if it is no row that
+/// is compiled.
+std::optional<std::string> functor_of(const Op& op, DType out);
 
 /// The call that a kernel makes of a functor.
 std::string pointwise_call(const std::string& functor, DType out, std::span<const DType> in);

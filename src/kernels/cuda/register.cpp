@@ -9,6 +9,7 @@ void register_cuda_kernels() {
   cuda::register_softmax();
   cuda::register_updates();
   cuda::register_products();
+  cuda::register_fusion();
 }
 
 }  // namespace thalweg

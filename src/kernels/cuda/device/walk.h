@@ -27,6 +27,17 @@ struct PointwiseArgs {
   double numbers[2];  // attributes of the op
 };
 
+/// Operands of point-wise ops in a row, inputs first; each has as many neighbouring elements, or
+/// one.
+struct FusedArgs {
+  static constexpr int kMostOperands = 60;
+  static constexpr int kMostParts = 12;
+
+  char* data[kMostOperands];
+  int64_t count;
+  double numbers[kMostParts][2];  // attributes of the ops
+};
+
 /// Each result is made of the elements of the input that `folded` walks from its place.
 struct ReduceArgs {
   char* out;
