@@ -6,7 +6,8 @@
 namespace thalweg::tiled {
 namespace {
 
-// All that reaches one head of keys and values is summed by one thread, query tile by query tile.
+// All that reaches one head of keys and values is summed by one thread, query tile by query tile:
+// the last tile, which sees all keys that any does, comes first and begins the sums.
 struct Backward {
   AttentionSizes n;
   float scale;
@@ -32,11 +33,13 @@ struct Backward {
         log_sums(ctx.in(5).as<float>()) {}
 
   void run_head(int64_t b, int64_t kv) const {
-    clear(dk, b, kv, 0, n.keys, n.size);
-    clear(dv, b, kv, 0, n.keys, n.value_size);
-    const int64_t group = n.heads / n.kv_heads;
+    const int64_t group = n.heads / n.kv_heads, end = n.visible(n.queries - 1);
+    clear(dk, b, kv, end, n.keys - end, n.size);
+    clear(dv, b, kv, end, n.keys - end, n.value_size);
+    const int64_t last = (n.queries - 1) / kQueries * kQueries;
     for (int64_t h = kv * group; h < (kv + 1) * group; ++h) {
-      for (int64_t first = 0; first < n.queries; first += kQueries) run_tile(b, h, kv, first);
+      for (int64_t first = last; first >= 0; first -= kQueries)
+        run_tile(b, h, kv, first, h > kv * group || first < last);
     }
   }
 
@@ -45,21 +48,19 @@ struct Backward {
     for (int64_t t = 0; t < rows; ++t) std::fill_n(x.at(b, h, first + t), size, 0.0f);
   }
 
-  void run_tile(int64_t b, int64_t h, int64_t kv, int64_t first) const {
+  void run_tile(int64_t b, int64_t h, int64_t kv, int64_t first, bool adds) const {
     const int64_t rows = std::min(kQueries, n.queries - first);
     const int64_t end = n.visible(first + rows - 1);
     if (end == 0) return clear(dq, b, h, first, rows, n.size);
     float totals[kQueries];
-    for (int64_t i = 0; i < rows; ++i) {
-      totals[i] = dot(g.at(b, h, first + i), out.at(b, h, first + i), n.value_size);
-    }
+    dots(g.rows(b, h, first, n.value_size), out.rows(b, h, first, n.value_size), rows, totals);
     for (int64_t key = 0; key < end; key += kKeys) {
-      run_keys(b, h, kv, first, rows, key, std::min(kKeys, end - key), totals);
+      run_keys(b, h, kv, first, rows, key, std::min(kKeys, end - key), adds, totals);
     }
   }
 
   void run_keys(int64_t b, int64_t h, int64_t kv, int64_t first, int64_t rows, int64_t key,
-                int64_t count, const float* totals) const {
+                int64_t count, bool adds, const float* totals) const {
     alignas(64) float p[kQueries * kKeys], ds[kQueries * kKeys];
     const auto m = static_cast<int32_t>(rows), c = static_cast<int32_t>(count);
     const auto size = static_cast<int32_t>(n.size), value = static_cast<int32_t>(n.value_size);
@@ -68,14 +69,12 @@ struct Backward {
     multiply({m, c, size, q.ld, keys.ld(), kLd, false, false}, query, keys.at(b, kv) + key, p);
     multiply({m, c, value, g.ld, values.ld(), kLd, false, false}, grad, values.at(b, kv) + key, ds);
     const float* log_sum = log_sums + (b * n.heads + h) * n.queries + first;
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t seen = std::clamp<int64_t>(n.visible(first + i) - key, 0, count);
-      if (mask) mask.apply(b, h, first + i, key, seen, scale, p + i * kKeys);
-      soften_gradient(p + i * kKeys, ds + i * kKeys, seen, count,
-                      {mask ? 1 : scale, scale, log_sum[i], totals[i]});
-    }
-    multiply({c, value, m, kLd, g.ld, dv.ld, true, true}, p, grad, dv.at(b, kv, key));
-    multiply({c, size, m, kLd, q.ld, dk.ld, true, true}, ds, query, dk.at(b, kv, key));
+    const TileRows tile = tile_rows(n, first, rows, key, count);
+    for (int64_t i = 0; mask && i < rows; ++i)
+      mask.apply(b, h, first + i, key, tile.seen[i], scale, p + i * kKeys);
+    soften_gradient(p, ds, tile, {mask ? 1 : scale, scale, log_sum, totals});
+    multiply({c, value, m, kLd, g.ld, dv.ld, true, adds}, p, grad, dv.at(b, kv, key));
+    multiply({c, size, m, kLd, q.ld, dk.ld, true, adds}, ds, query, dk.at(b, kv, key));
     multiply({m, size, c, kLd, k.ld, dq.ld, false, key > 0}, ds, k.at(b, kv, key),
              dq.at(b, h, first));
   }

@@ -35,10 +35,8 @@ struct Forward {
     for (int64_t key = 0; key < end; key += kKeys) {
       add_keys(b, h, first, rows, key, std::min(kKeys, end - key), scores, states);
     }
-    float* log_sum = log_sums + (b * n.heads + h) * n.queries + first;
-    for (int64_t i = 0; i < rows; ++i) {
-      log_sum[i] = finish(states[i], out.at(b, h, first + i), n.value_size);
-    }
+    finish(states, rows, out.rows(b, h, first, n.value_size),
+           log_sums + (b * n.heads + h) * n.queries + first);
   }
 
   void add_keys(int64_t b, int64_t h, int64_t first, int64_t rows, int64_t key, int64_t count,
@@ -48,12 +46,10 @@ struct Forward {
     constexpr auto kLd = static_cast<int32_t>(kKeys);
     multiply({m, c, static_cast<int32_t>(n.size), q.ld, keys.ld(), kLd, false, false},
              q.at(b, h, first), keys.at(b, kv) + key, scores);
-    for (int64_t i = 0; i < rows; ++i) {
-      float* row = scores + i * kKeys;
-      const int64_t seen = std::clamp<int64_t>(n.visible(first + i) - key, 0, count);
-      if (mask) mask.apply(b, h, first + i, key, seen, scale, row);
-      soften(row, seen, count, mask ? 1 : scale, states[i], out.at(b, h, first + i), n.value_size);
-    }
+    const TileRows tile = tile_rows(n, first, rows, key, count);
+    for (int64_t i = 0; mask && i < rows; ++i)
+      mask.apply(b, h, first + i, key, tile.seen[i], scale, scores + i * kKeys);
+    soften(scores, tile, mask ? 1 : scale, states, out.rows(b, h, first, n.value_size));
     multiply({m, static_cast<int32_t>(n.value_size), c, kLd, v.ld, out.ld, false, key > 0}, scores,
              v.at(b, kv, key), out.at(b, h, first));
   }

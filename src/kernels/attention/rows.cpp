@@ -18,12 +18,20 @@ HWY_BEFORE_NAMESPACE();
 namespace thalweg::HWY_NAMESPACE {
 namespace {
 
-using tiled::GradientRow;
+using tiled::GradientRows;
+using tiled::kKeys;
+using tiled::RowsOf;
 using tiled::RowState;
+using tiled::TileRows;
 using F32 = Simd<float>;
+using D = hn::ScalableTag<float>;
 
-HWY_INLINE F32 first_lanes(F32 x, size_t count, F32 others) {
-  return select(SimdMask<float>{hn::FirstN(hn::ScalableTag<float>(), count)}, x, others);
+HWY_INLINE int64_t lanes() { return static_cast<int64_t>(hn::Lanes(D())); }
+
+// `others` in the lanes from `count` on.
+HWY_INLINE F32 first_lanes(F32 x, int64_t count, F32 others) {
+  const int64_t within = std::clamp<int64_t>(count, 0, lanes());
+  return select(SimdMask<float>{hn::FirstN(D(), static_cast<size_t>(within))}, x, others);
 }
 
 void multiply(float* x, int64_t n, float factor) {
@@ -32,66 +40,87 @@ void multiply(float* x, int64_t n, float factor) {
   });
 }
 
-HWY_INLINE float largest_scaled(const float* scores, int64_t n, float scale) {
+// Rows are walked by whole vectors, as many for each row of a tile: a row has room for them, and no
+// branch depends on how many keys it sees.
+HWY_INLINE float largest_scaled(const float* scores, int64_t seen, int64_t count, float scale) {
   const F32 least(-num::kInf<float>);
   F32 most = least;
-  for_each_vector<float>(n, [&](int64_t i, size_t count) HWY_ATTR {
-    const F32 x = first_lanes(load_count(scores + i, count) * F32(scale), count, least);
+  for (int64_t i = 0; i < count; i += lanes()) {
+    const F32 x = first_lanes(F32(hn::LoadU(D(), scores + i)) * F32(scale), seen - i, least);
     most = num::max(x, most);
-  });
-  return hn::GetLane(hn::MaxOfLanes(hn::ScalableTag<float>(), most.v));
+  }
+  return hn::GetLane(hn::MaxOfLanes(D(), most.v));
 }
 
-void soften(float* scores, int64_t count, int64_t n, float scale, RowState& state, float* out,
-            int64_t out_size) {
-  const float largest = std::max(state.largest, largest_scaled(scores, count, scale));
-  if (largest == -num::kInf<float>) {
-    std::fill_n(scores, n, 0.0f);
-    return;
-  }
+HWY_INLINE float exponentials(float* scores, int64_t seen, int64_t count, float scale,
+                              float largest) {
   F32 total(0);
-  for_each_vector<float>(count, [&](int64_t i, size_t lanes) HWY_ATTR {
-    const F32 e = num::exp(load_count(scores + i, lanes) * F32(scale) - F32(largest));
-    total = total + first_lanes(e, lanes, F32(0));
-    store_count(e, scores + i, lanes);
-  });
-  std::fill(scores + count, scores + n, 0.0f);
-  const float sum = hn::GetLane(hn::SumOfLanes(hn::ScalableTag<float>(), total.v));
-  if (state.sum != 0 && state.largest != largest) {
-    const float factor = std::exp(state.largest - largest);
-    state.sum *= factor;
-    multiply(out, out_size, factor);
+  for (int64_t i = 0; i < count; i += lanes()) {
+    const F32 e = num::exp(F32(hn::LoadU(D(), scores + i)) * F32(scale) - F32(largest));
+    const F32 share = first_lanes(e, seen - i, F32(0));
+    total = total + share;
+    hn::StoreU(share.v, D(), scores + i);
   }
-  state = {largest, state.sum + sum};
+  return hn::GetLane(hn::SumOfLanes(D(), total.v));
 }
 
-float finish(const RowState& state, float* out, int64_t out_size) {
-  if (state.sum == 0) {
-    std::fill_n(out, out_size, 0.0f);
-    return 0;
+void soften(float* scores, const TileRows& tile, float scale, RowState* states, const RowsOf& out) {
+  for (int64_t r = 0; r < tile.rows; ++r, scores += kKeys) {
+    RowState& state = states[r];
+    const float largest =
+        std::max(state.largest, largest_scaled(scores, tile.seen[r], tile.count, scale));
+    if (largest == -num::kInf<float>) {
+      std::fill_n(scores, tile.count, 0.0f);
+      continue;
+    }
+    const float sum = exponentials(scores, tile.seen[r], tile.count, scale, largest);
+    if (state.sum != 0 && state.largest != largest) {
+      const float factor = std::exp(state.largest - largest);
+      state.sum *= factor;
+      multiply(out.data + r * out.step, out.size, factor);
+    }
+    state = {largest, state.sum + sum};
   }
-  multiply(out, out_size, 1 / state.sum);
-  return state.largest + std::log(state.sum);
 }
 
-void soften_gradient(float* scores, float* dp, int64_t count, int64_t n, const GradientRow& row) {
-  const F32 score_scale(row.score_scale), scale(row.scale), log_sum(row.log_sum), total(row.total);
-  for_each_vector<float>(count, [&](int64_t i, size_t lanes) HWY_ATTR {
-    const F32 p = num::exp(load_count(scores + i, lanes) * score_scale - log_sum);
-    const F32 ds = p * (load_count(dp + i, lanes) - total) * scale;
-    store_count(p, scores + i, lanes);
-    store_count(ds, dp + i, lanes);
+void finish(const RowState* states, int64_t rows, const RowsOf& out, float* log_sums) {
+  for (int64_t r = 0; r < rows; ++r) {
+    float* row = out.data + r * out.step;
+    if (states[r].sum == 0)
+      std::fill_n(row, out.size, 0.0f);
+    else
+      multiply(row, out.size, 1 / states[r].sum);
+    log_sums[r] = states[r].sum;
+  }
+  for_each_vector<float>(rows, [&](int64_t i, size_t count) HWY_ATTR {
+    store_count(num::log(load_count(log_sums + i, count)), log_sums + i, count);
   });
-  std::fill(scores + count, scores + n, 0.0f);
-  std::fill(dp + count, dp + n, 0.0f);
+  for (int64_t r = 0; r < rows; ++r)
+    log_sums[r] = states[r].sum == 0 ? 0 : states[r].largest + log_sums[r];
 }
 
-float dot(const float* a, const float* b, int64_t n) {
-  F32 total(0);
-  for_each_vector<float>(n, [&](int64_t i, size_t count) HWY_ATTR {
-    total = total + load_count(a + i, count) * load_count(b + i, count);
-  });
-  return hn::GetLane(hn::SumOfLanes(hn::ScalableTag<float>(), total.v));
+void soften_gradient(float* scores, float* dp, const TileRows& tile, const GradientRows& by) {
+  const F32 score_scale(by.score_scale), scale(by.scale);
+  for (int64_t r = 0; r < tile.rows; ++r, scores += kKeys, dp += kKeys) {
+    const F32 log_sum(by.log_sums[r]), total(by.totals[r]);
+    for (int64_t i = 0; i < tile.count; i += lanes()) {
+      const F32 p = num::exp(F32(hn::LoadU(D(), scores + i)) * score_scale - log_sum);
+      const F32 ds = p * (F32(hn::LoadU(D(), dp + i)) - total) * scale;
+      hn::StoreU(first_lanes(p, tile.seen[r] - i, F32(0)).v, D(), scores + i);
+      hn::StoreU(first_lanes(ds, tile.seen[r] - i, F32(0)).v, D(), dp + i);
+    }
+  }
+}
+
+void dots(const RowsOf& a, const RowsOf& b, int64_t rows, float* totals) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const float *x = a.data + r * a.step, *y = b.data + r * b.step;
+    F32 total(0);
+    for_each_vector<float>(a.size, [&](int64_t i, size_t count) HWY_ATTR {
+      total = total + load_count(x + i, count) * load_count(y + i, count);
+    });
+    totals[r] = hn::GetLane(hn::SumOfLanes(D(), total.v));
+  }
 }
 
 }  // namespace
@@ -103,24 +132,24 @@ namespace thalweg {
 HWY_EXPORT(soften);
 HWY_EXPORT(finish);
 HWY_EXPORT(soften_gradient);
-HWY_EXPORT(dot);
+HWY_EXPORT(dots);
 
-void tiled::soften(float* scores, int64_t count, int64_t n, float scale, RowState& state,
-                   float* out, int64_t out_size) {
-  HWY_DYNAMIC_DISPATCH(soften)(scores, count, n, scale, state, out, out_size);
+void tiled::soften(float* scores, const TileRows& tile, float scale, RowState* states,
+                   const RowsOf& out) {
+  HWY_DYNAMIC_DISPATCH(soften)(scores, tile, scale, states, out);
 }
 
-float tiled::finish(const RowState& state, float* out, int64_t out_size) {
-  return HWY_DYNAMIC_DISPATCH(finish)(state, out, out_size);
+void tiled::finish(const RowState* states, int64_t rows, const RowsOf& out, float* log_sums) {
+  HWY_DYNAMIC_DISPATCH(finish)(states, rows, out, log_sums);
 }
 
-void tiled::soften_gradient(float* scores, float* dp, int64_t count, int64_t n,
-                            const GradientRow& row) {
-  HWY_DYNAMIC_DISPATCH(soften_gradient)(scores, dp, count, n, row);
+void tiled::soften_gradient(float* scores, float* dp, const TileRows& tile,
+                            const GradientRows& by) {
+  HWY_DYNAMIC_DISPATCH(soften_gradient)(scores, dp, tile, by);
 }
 
-float tiled::dot(const float* a, const float* b, int64_t n) {
-  return HWY_DYNAMIC_DISPATCH(dot)(a, b, n);
+void tiled::dots(const RowsOf& a, const RowsOf& b, int64_t rows, float* totals) {
+  HWY_DYNAMIC_DISPATCH(dots)(a, b, rows, totals);
 }
 }  // namespace thalweg
 #endif

@@ -6,31 +6,46 @@
 
 namespace thalweg::tiled {
 
+inline constexpr int64_t kQueries = 32;
+inline constexpr int64_t kKeys = 128;  // from one row of a tile to the next
+
+/// Rows of scores, of which row i sees the first seen[i] of `count` keys.
+struct TileRows {
+  int64_t rows, count;
+  int64_t seen[kQueries];
+};
+
 /// Running state of the softmax of one query, over the tiles of keys seen so far.
 struct RowState {
   float largest;  // of the scaled scores; -inf at first
   float sum;      // of exp(score - largest)
 };
 
-/// scores[0, count) become exp(scale * score - largest) by the new largest score, those up to n
-/// become 0; `out`, which was summed with the old one, is scaled to fit.
-void soften(float* scores, int64_t count, int64_t n, float scale, RowState& state, float* out,
-            int64_t out_size);
-
-/// out times 1 / sum, or zeros; the logarithm of the sum of exponentials, or 0.
-float finish(const RowState& state, float* out, int64_t out_size);
-
-struct GradientRow {
-  float score_scale;  // 1 where the scores are scaled already
-  float scale;        // of the gradient
-  float log_sum;
-  float total;  // the product of the output and its gradient
+/// Rows of a matrix, `step` apart.
+struct RowsOf {
+  float* data;
+  int64_t step, size;
 };
 
-/// scores[0, count) become the softmax's shares p = exp(score_scale * score - log_sum), and dp[0,
-/// count) scale * p * (dp - total); both 0 up to n.
-void soften_gradient(float* scores, float* dp, int64_t count, int64_t n, const GradientRow& row);
+/// The scores that are seen become exp(scale * score - largest) by the new largest score of their
+/// row, the others 0; rows of `out`, which were summed with the old one, are scaled to fit.
+void soften(float* scores, const TileRows& tile, float scale, RowState* states, const RowsOf& out);
 
-float dot(const float* a, const float* b, int64_t n);
+/// Rows of `out` times 1 / sum, or zeros; the logarithms of the sums of exponentials, or 0.
+void finish(const RowState* states, int64_t rows, const RowsOf& out, float* log_sums);
+
+struct GradientRows {
+  float score_scale;      // 1 where the scores are scaled already
+  float scale;            // of the gradient
+  const float* log_sums;  // of each row
+  const float* totals;    // the products of each row of the output and its gradient
+};
+
+/// The scores that are seen become the softmax's shares p = exp(score_scale * score - log_sum), and
+/// dp becomes scale * p * (dp - total); both 0 where they are not seen.
+void soften_gradient(float* scores, float* dp, const TileRows& tile, const GradientRows& by);
+
+/// The products of each row of a and of b.
+void dots(const RowsOf& a, const RowsOf& b, int64_t rows, float* totals);
 
 }  // namespace thalweg::tiled

@@ -5,13 +5,12 @@
 #include <algorithm>
 
 #include "device/scratch.h"
+#include "kernels/attention/rows.h"
 #include "kernels/gemm/micro_kernel.h"
 #include "ops/attention.h"
 
 namespace thalweg::tiled {
 
-inline constexpr int64_t kQueries = 32;
-inline constexpr int64_t kKeys = 128;
 inline constexpr double kFlopsPerNs = 50;
 
 /// A [B, H, T, D] operand with neighbours along D.
@@ -27,7 +26,19 @@ struct Heads {
         row(x.meta.strides[2]),
         ld(static_cast<int32_t>(std::max(row, x.meta.shape[3]))) {}
   float* at(int64_t b, int64_t h, int64_t t) const { return data + b * batch + h * head + t * row; }
+  RowsOf rows(int64_t b, int64_t h, int64_t t, int64_t size) const {
+    return {at(b, h, t), row, size};
+  }
 };
+
+/// Those of queries [first, first + rows) that see keys [key, key + count).
+inline TileRows tile_rows(const AttentionSizes& n, int64_t first, int64_t rows, int64_t key,
+                          int64_t count) {
+  TileRows tile{rows, count, {}};
+  for (int64_t i = 0; i < rows; ++i)
+    tile.seen[i] = std::clamp<int64_t>(n.visible(first + i) - key, 0, count);
+  return tile;
+}
 
 /// The transposes [D, T] of all matrices of k or v: what a product with queries reads.
 class Transposed {
