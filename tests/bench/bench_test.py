@@ -9,18 +9,19 @@ import unittest
 from pathlib import Path
 
 PROGRAM = sys.argv.pop()
-SCRIPT = Path(__file__).resolve().parents[2] / "bench/compare"
+BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 
-def load_compare():
-    loader = importlib.machinery.SourceFileLoader("compare", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name, str(BENCH / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     sys.dont_write_bytecode = True
     loader.exec_module(module)
     return module
 
 
-compare = load_compare()
+compare = load("compare")
+busy = load("busy")
 
 
 class Program(unittest.TestCase):
@@ -33,6 +34,14 @@ class Program(unittest.TestCase):
             self.assertEqual(line["threads"], 1)
             self.assertGreater(line["us"], 0.005)
             self.assertLess(line["us"], 1000)
+
+    def test_a_step_is_judged_by_its_time_and_says_what_memory_and_planning_take(self):
+        result = subprocess.run([PROGRAM, "lenet_plan", "--json", "--threads", "1"], check=True,
+                                capture_output=True, text=True)
+        line = json.loads(result.stdout)
+        self.assertEqual(busy.judged(line), line["step_ms"])
+        self.assertGreater(line["peak_mib"], 1)
+        self.assertIn("planning_ms", line)
 
     def test_an_unknown_workload_is_an_error_with_the_nearest_name(self):
         result = subprocess.run([PROGRAM, "add2"], capture_output=True, text=True)
