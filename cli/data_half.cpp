@@ -1,6 +1,7 @@
 #include "cli/data_half.h"
 
 #include "base/fail.h"
+#include "cli/class_numbers.h"
 
 namespace thalweg::cli {
 namespace {
@@ -48,11 +49,22 @@ Tensor DataHalf::example() const {
   return first.next_minibatch(1)[stream().name];
 }
 
-const std::string& DataHalf::label() const {
-  if (!corpus_->label.empty()) return corpus_->label;
-  for (const data::StreamInfo& other : corpus_->streams)
-    if (other.name != stream().name) return other.name;
-  fail_invalid("data: {} has no stream of labels to balance by", corpus_->name);
+// Null if there is none.
+const data::StreamInfo* DataHalf::label_stream() const {
+  for (const data::StreamInfo& other : corpus_->streams) {
+    const bool is_label = corpus_->label.empty() || other.name == corpus_->label;
+    if (is_label && other.name != stream().name) return &other;
+  }
+  return nullptr;
+}
+
+DataHalf DataHalf::with_class_labels() const {
+  DataHalf result = *this;
+  if (!corpus_) return result;
+  const data::StreamInfo* label = label_stream();
+  if (label && !label->sparse && label->shape.empty() && is_floating(label->dtype))
+    result.label_steps_ = {class_numbers()};
+  return result;
 }
 
 DataHalf DataHalf::transformed(std::vector<data::Transform> steps) const {
@@ -78,15 +90,19 @@ data::MinibatchSource DataHalf::source(data::MinibatchSourceOptions options) con
     options.packing = data::Packing::padded;
     options.size_unit = data::SizeUnit::sequences;
   }
-  if (!steps_.empty()) options.transforms = {{{stream().name}, steps_}};
+  if (!steps_.empty()) options.transforms.push_back({{stream().name}, steps_});
+  if (!label_steps_.empty()) options.transforms.push_back({{label_stream()->name}, label_steps_});
   return data::MinibatchSource({corpus_->open()}, std::move(options));
 }
 
 data::DataLoader DataHalf::loader(const data::DataLoaderOptions& options) const {
   if (set_) return data::DataLoader(*set_, options);
   std::vector<double> weights;
-  if (corpus_->balance && options.shuffle)
-    weights = data::balanced_weights(data::read_classes(*corpus_->open(), label()));
+  if (corpus_->balance && options.shuffle) {
+    const data::StreamInfo* label = label_stream();
+    if (!label) fail_invalid("data: {} has no stream of labels to balance by", corpus_->name);
+    weights = data::balanced_weights(data::read_classes(*corpus_->open(), label->name));
+  }
   return data::DataLoader(source({.randomize = options.shuffle,
                                   .seed = options.seed,
                                   .max_sweeps = 0,

@@ -38,6 +38,8 @@ class DataHalf {
 
   /// With the input after the steps.
   DataHalf transformed(std::vector<data::Transform> steps) const;
+  /// With labels of files that are one number in text made the number of a class.
+  DataHalf with_class_labels() const;
   /// Sparse input goes into the net as it is, if that takes it.
   DataHalf for_net(const nn::Module& net) const;
   /// `prefetch_bytes` is for data sets.
@@ -49,11 +51,12 @@ class DataHalf {
  private:
   data::MinibatchSource source(data::MinibatchSourceOptions options) const;
   const data::StreamInfo& stream() const;
-  const std::string& label() const;
+  const data::StreamInfo* label_stream() const;
 
   std::optional<data::Dataset> set_;
   std::optional<Corpus> corpus_;
   std::vector<data::Transform> steps_;  // of the corpus
+  std::vector<data::Transform> label_steps_;
 };
 
 }  // namespace thalweg::cli

@@ -79,8 +79,10 @@ Device apply(const CommonOptions& options) {
 }
 
 RecipeData load_data(Recipe& recipe) {
-  const Splits splits = load_splits(recipe);
+  Splits splits = load_splits(recipe);
   check_splits(splits);
+  if (recipe.train.loss.as<LossPart>().takes_classes())
+    splits = {splits.train.with_class_labels(), splits.test.with_class_labels()};
   const nn::Sequential net = layers_of(recipe);
   return {transformed(splits.train, recipe, true).for_net(net),
           transformed(splits.test, recipe, false).for_net(net), splits.test};

@@ -108,6 +108,15 @@ int print_result(const train::Session& session, const train::SessionResult& resu
   return kExitOk;
 }
 
+// What does not fit together is an error before there is a run's folder.
+void check_first_batch(nn::Sequential& net, const DataHalf& data, const train::LossFunction& loss) {
+  data::DataLoader loader = data.loader({.batch_size = 2});
+  for (const data::Batch& batch : loader) {
+    loss(train::output_of(net, batch), batch);
+    return;
+  }
+}
+
 int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string& program,
                  const std::string& command) {
   const Device device = apply(options.common);
@@ -133,6 +142,7 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
   };
   train::Session session(net, loss, trainer, loader, std::move(session_settings));
   if (options.resume.empty()) {
+    check_first_batch(net, data.train, loss);
     session.start_run(recipe.run.folder, recipe.run.name, config);
   } else {
     if (!resume(session, recipe, options.resume)) return kExitOk;

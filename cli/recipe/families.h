@@ -56,6 +56,8 @@ std::unique_ptr<Part> make_transformer_block();
 class LossPart : public Part {
  public:
   virtual train::LossFunction make() const = 0;
+  /// Whether a label that is one number is that of a class.
+  virtual bool takes_classes() const { return false; }
 };
 std::span<const Kind> loss_kinds();
 

@@ -1,8 +1,12 @@
 // Data in files of any format: what a minibatch source reads.
 
+#include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include <thalweg/base/env.h>
+#include <thalweg/base/text.h>
 #include <thalweg/data/format.h>
 
 #include "base/fail.h"
@@ -37,6 +41,42 @@ void require_there(const std::string& path, const std::string& file) {
        path, folder ? *folder : "not set");
 }
 
+int64_t values_of(const std::vector<data::StreamInfo>& streams) {
+  int64_t sum = 0;
+  for (const data::StreamInfo& stream : streams) sum += element_count(stream.shape);
+  return sum;
+}
+
+std::string names_of(const std::vector<data::StreamInfo>& streams) {
+  std::vector<std::string> names;
+  constexpr size_t kMost = 20;
+  for (size_t i = 0; i < std::min(streams.size(), kMost); ++i) names.push_back(streams[i].name);
+  if (streams.size() > kMost) names.push_back("...");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Of a table whose columns are streams: the label's column is one, all others are the data.
+std::vector<data::StreamSpec> streams_of_table(const data::Deserializer& table,
+                                               const std::string& label) {
+  const std::vector<data::StreamInfo>& columns = table.streams();
+  const auto found = std::ranges::find(columns, label, &data::StreamInfo::name);
+  if (label.empty() || found == columns.end()) {
+    fail_invalid(
+        "data: {}; {} has the columns {}; name the label's, such as label = \"{}\", and all others "
+        "go into the net, or say what is what: streams = [\"x=FIRST..LAST:dense:N\", "
+        "\"y={}:dense:1\"]",
+        label.empty() ? "which column is the label" : fmt::format("no column is '{}'", label),
+        table.name(), names_of(columns), columns.back().name, columns.back().name);
+  }
+  const int64_t of_label = element_count(found->shape);
+  const int64_t others = values_of(columns) - of_label;
+  if (others == 0) fail_invalid("data: {} has no column but '{}'", table.name(), label);
+  const bool is_vector = !found->shape.empty();
+  const std::string field = is_vector ? fmt::format("{0}_0..{0}_{1}", label, of_label - 1) : label;
+  return {{label == "data" ? "x" : "data", "*", false, {others}},
+          {label, field, false, {of_label}}};
+}
+
 struct Files : DataSetPart {
   std::string format;
   std::string train;
@@ -60,7 +100,9 @@ struct Files : DataSetPart {
          "what is in the files where they do not say: NAME=FIELD:KIND:SIZE, KIND being dense or "
          "sparse, such as features=F:dense:784"},
         {"data", &data, "the stream that goes into the net; empty: the first"},
-        {"label", &label, "the stream that it is to give; empty: the first of the others"},
+        {"label", &label,
+         "the stream that it is to give, of a table without streams the column, all others being "
+         "data; empty: the first of the others"},
         one_of("packing", &packing,
                "samples: each by itself; padded: whole sequences, [N, T, ...], zeros behind them, "
                "and batch_size counts sequences",
@@ -80,6 +122,12 @@ struct Files : DataSetPart {
   }
 
  private:
+  // Of one column each, and nobody says which is what.
+  bool is_plain_table(const data::Format& row) const {
+    const std::string_view name = row.name;
+    return streams.empty() && data.empty() && (name == "csv" || name == "tsv");
+  }
+
   Corpus corpus(const std::string& path) const {
     data::FormatOptions settings{.compat = compat, .max_errors = max_errors};
     for (const std::string& text : streams)
@@ -92,7 +140,13 @@ struct Files : DataSetPart {
     }
     const std::string file = found(path);
     require_there(path, file);
-    const auto open = [=, &row = data::find_format(file, format)] {
+    const data::Format& row = data::find_format(file, format);
+    if (is_plain_table(row)) {
+      const auto table = data::open_corpus(row, file, settings);
+      if (table->streams().size() != 2 || !label.empty())
+        settings.streams = streams_of_table(*table, label);
+    }
+    const auto open = [file, settings, &row] {
       return data::DeserializerHandle(data::open_corpus(row, file, settings));
     };
     const data::DeserializerHandle first = open();

@@ -21,6 +21,7 @@ struct SoftmaxCrossEntropy : LossPart {
     return loss_function(
         nn::SoftmaxCrossEntropyLoss{.options = {.label_smoothing = label_smoothing}});
   }
+  bool takes_classes() const override { return true; }
 };
 
 struct TokenCrossEntropy : LossPart {

@@ -193,6 +193,27 @@ class Files(ProgramTest):
                          "--set", "data.streams=['x=a..b:dense:2', 'y=larger:dense:1:i64']")
         self.assertGreater(json.loads(self.succeed("eval", run, "--json"))["accuracy"], 0.95)
 
+    def test_a_table_needs_no_more_than_the_name_of_its_label(self):
+        rows = "a,b,larger\n" + "".join(f"{i % 7},{i % 5},{int(i % 7 < i % 5)}\n" for i in range(350))
+        self.write("points.csv", rows)
+        table = ["--set", "data.train=points.csv", "--set", "data.streams=[]"]
+        self.expect_error(2, 'points.csv has the columns a, b, larger; name the label\'s, such as label = "larger"',
+                          "train", "small.toml", *table)
+        self.expect_error(2, "no column is 'large'", "train", "small.toml", *table, "--set", "data.label=large")
+        run = self.train(*table, "--set", "data.label=larger", "--set", "train.epochs=10")
+        self.assertGreater(json.loads(self.succeed("eval", run, "--json"))["accuracy"], 0.95)
+
+    def test_what_cannot_be_learnt_from_leaves_no_run(self):
+        runs = os.listdir(self.path("runs")) if os.path.exists(self.path("runs")) else []
+        self.write("halves.csv", "a,b,y\n1,2,0.5\n2,3,1\n")
+        table = ["--set", "data.streams=[]", "--set", "data.label=y"]
+        self.expect_error(2, "the label of sample 0 is 0.5; expected the number of a class", "train", "small.toml",
+                          "--set", "data.train=halves.csv", *table)
+        self.write("texts.csv", "a,b,y\n1,2,cat\n2,3,dog\n")
+        self.expect_error(3, "texts.csv:2:5: expected f32, found 'cat'", "train",
+                          "small.toml", "--set", "data.train=texts.csv", *table)
+        self.assertEqual(os.listdir(self.path("runs")) if os.path.exists(self.path("runs")) else [], runs)
+
     def test_learns_tags_of_padded_sequences(self):
         # A tag is the sum of a word and the one before, modulo 3.
         rows = ""
