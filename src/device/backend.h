@@ -7,6 +7,8 @@
 
 #include <thalweg/device/memory.h>
 
+#include "device/launch_graph.h"
+
 namespace thalweg {
 
 struct DeviceBackend {
@@ -17,6 +19,8 @@ struct DeviceBackend {
   MemoryStats (*stats)(Device device);
   void (*reset_peak)(Device device);
   void (*release_cached)(Device device);
+  std::unique_ptr<LaunchGraph> (*capture)(Device device, FunctionRef<void()> work);
+  void (*put)(Device to, void* destination, const void* source, size_t bytes);
 };
 
 /// The back end of an accelerator. Throws Error{unavailable} when it was not built in.

@@ -106,6 +106,12 @@ void copy(Device to, void* destination, Device from, const void* source, size_t 
   check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize", device);
 }
 
+void put(Device to, void* destination, const void* source, size_t bytes) {
+  // Of memory that is not pinned a copy has been taken when the call returns.
+  check_cuda(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyHostToDevice, cuda_stream(to)),
+             "cudaMemcpyAsync", to);
+}
+
 MemoryStats stats(Device device) {
   const Counters& c = counters(device);
   uint64_t reserved = 0;
@@ -147,8 +153,8 @@ CudaStreamScope::CudaStreamScope(cudaStream_t stream) { t_stream = stream; }
 CudaStreamScope::~CudaStreamScope() { t_stream = nullptr; }
 
 const DeviceBackend& cuda_backend() {
-  static constexpr DeviceBackend backend = {count_devices, allocate,   release,       copy,
-                                            stats,         reset_peak, release_cached};
+  static constexpr DeviceBackend backend = {
+      count_devices, allocate, release, copy, stats, reset_peak, release_cached, cuda_capture, put};
   return backend;
 }
 

@@ -10,6 +10,8 @@
 
 #include <thalweg/device/device.h>
 
+#include "device/launch_graph.h"
+
 namespace thalweg {
 
 /// Throws for any status but success: Error{unavailable} where there is no memory or no device,
@@ -28,5 +30,8 @@ class CudaStreamScope {
   CudaStreamScope(const CudaStreamScope&) = delete;
   CudaStreamScope& operator=(const CudaStreamScope&) = delete;
 };
+
+/// See capture_launches().
+std::unique_ptr<LaunchGraph> cuda_capture(Device device, FunctionRef<void()> work);
 
 }  // namespace thalweg

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "graph/backward.h"
+#include "graph/launch_graphs.h"
 #include "graph/leaf.h"
 #include "graph/profiler.h"
 #include "graph/tape.h"
@@ -53,6 +54,7 @@ Program::Program(PlanGraph graph)
     for (Slot& slot : *slots) slot.operands = operands_of_[slot.buffer];
   }
   for (const auto& e : graph_.externals) guards_.push_back({e->storage->id(), req_of(*e)});
+  make_launch_graphs();
 }
 
 Program::~Program() = default;
@@ -266,6 +268,8 @@ size_t Program::run_step(size_t i) {
 }
 
 void Program::run_steps() {
+  if (launch_graphs_ && launch_graphs_->any()) [[unlikely]]
+    return run_launch_graphs();
   for (size_t i = 0; i < steps_.size();) i = run_step(i);
 }
 

@@ -10,6 +10,7 @@
 
 namespace thalweg {
 
+class LaunchGraphs;
 class Profiler;
 
 class Program {
@@ -48,9 +49,10 @@ class Program {
     uint32_t buffer;
     IntrusivePtr<Storage> view;  // borrowed; shows where it is now
     std::vector<TensorImpl*> operands;
-    IntrusivePtr<Storage> made;  // results: the memory of this call
-    uint64_t bound = 0;          // gradients: the id of the memory
-    bool written = false;        // arguments: by the program
+    IntrusivePtr<Storage> made;   // results: the memory of this call
+    uint64_t bound = 0;           // gradients: the id of the memory
+    bool written = false;         // arguments: by the program
+    IntrusivePtr<Storage> fixed;  // arguments and results: where launch graphs have them
 
     void show(void* data);
   };
@@ -72,6 +74,11 @@ class Program {
   std::string compare_steps(const Trace& trace);
   void run_steps();
   void run_steps_measured();
+  // Where an accelerator is: see graph/launch_graphs.h.
+  void make_launch_graphs();
+  void run_launch_graphs();
+  void fix_places();
+  void leave_fixed_places();
   void run_steps_profiled(Profiler& profiler);
   size_t run_step(size_t step);
   size_t run_other(size_t step);
@@ -90,6 +97,9 @@ class Program {
   std::vector<TensorImpl*> outputs_;
   std::vector<Step> steps_;
   std::vector<Storage*> bumps_;
+  std::unique_ptr<LaunchGraphs> launch_graphs_;  // null on the cpu
+  size_t launch_note_ = 0;                       // among the graph's notes
+  std::vector<const void*> gradient_places_;
   std::vector<double> seconds_;
   int64_t measured_ = 0;
   std::vector<uint64_t> written_externals_;  // ids

@@ -67,6 +67,17 @@ std::string step_difference(const Trace& a, const Trace& b, size_t i) {
   return same ? "" : "backward() reaches other leaves from call to call";
 }
 
+bool same_bytes(const Storage& a, const Storage& b) {
+  if (a.bytes() == 0) return true;
+  if (a.device().kind == DeviceKind::cpu) return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+  const auto on_host = [](const Storage& storage) {
+    std::vector<std::byte> bytes(storage.bytes());
+    copy_bytes(Device::cpu(), bytes.data(), storage.device(), storage.data(), bytes.size());
+    return bytes;
+  };
+  return on_host(a) == on_host(b);
+}
+
 std::string buffer_difference(const TraceBuffer& a, const TraceBuffer& b) {
   if (a.kind != b.kind || a.bytes != b.bytes || a.argument != b.argument)
     return "its tensors differ from call to call";
@@ -74,8 +85,7 @@ std::string buffer_difference(const TraceBuffer& a, const TraceBuffer& b) {
     return "a tensor that it uses is replaced by another from call to call";
   if (static_cast<bool>(a.content) != static_cast<bool>(b.content))
     return "its constants differ from call to call";
-  const bool on_host = a.device.kind == DeviceKind::cpu;
-  if (a.content && (!on_host || std::memcmp(a.content->data(), b.content->data(), a.bytes) != 0))
+  if (a.content && !same_bytes(*a.content, *b.content))
     return "the host puts other numbers into a tensor from call to call; make it an argument";
   return {};
 }

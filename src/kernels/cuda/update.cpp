@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/fail.h"
-#include "device/cuda.h"
+#include "device/launch_graph.h"
 #include "kernels/cuda/device/walk.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.h"
@@ -21,10 +21,7 @@ class DeviceNumbers {
     if (numbers.meta.device == device || numbers.count == 0) return;
     const size_t bytes = static_cast<size_t>(numbers.count) * sizeof(double);
     storage_ = Storage::allocate(device, bytes);
-    // Memory that is not pinned has been read when the call returns.
-    check_cuda(cudaMemcpyAsync(storage_->data(), numbers.data, bytes, cudaMemcpyHostToDevice,
-                               cuda_stream(device)),
-               "cudaMemcpyAsync", device);
+    put_bytes(device, storage_->data(), numbers.data, bytes);
     data_ = static_cast<const char*>(storage_->data());
   }
   const char* data() const { return data_; }
