@@ -88,7 +88,8 @@ Finding cuda() {
   if (!finding.found) return finding;
   try {
     require_available(Device::cuda());
-    finding.detail += fmt::format(", {} GPUs", device_count(DeviceKind::cuda));
+    finding.detail += fmt::format(", {} GPUs; kernels for dense nets so far, see docs/cuda.md",
+                                  device_count(DeviceKind::cuda));
   } catch (const Error& error) {
     finding.found = false;
     finding.detail = error.what();

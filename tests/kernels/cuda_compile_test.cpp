@@ -146,6 +146,17 @@ TEST_P(CudaRows, HaveKernelsThatCompileForTheirSamples) {
   }
 }
 
+// Those that a step of recipes/fashion-mnist-mlp.toml runs, and others that a change of it would.
+TEST(CudaTable, HasEveryRowOfAnMlpsTraining) {
+  neg(Tensor::ones({1}));  // registers the kernels
+  for (const char* op :
+       {"linear", "relu", "relu_vjp", "sigmoid", "tanh", "gelu", "matmul", "sum", "mean", "cast",
+        "contiguous", "softmax", "log_softmax", "softmax_cross_entropy",
+        "softmax_cross_entropy_vjp", "sgd_update", "adam_update", "global_norm"}) {
+    EXPECT_FALSE(find_op(op).kernels[static_cast<int>(DeviceKind::cuda)].all().empty()) << op;
+  }
+}
+
 std::vector<const Op*> rows_on_cuda() {
   neg(Tensor::ones({1}));  // registers the kernels
   std::vector<const Op*> rows;

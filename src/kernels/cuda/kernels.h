@@ -15,6 +15,8 @@ void register_reductions();
 void register_softmax();
 /// The rules that change weights.
 void register_updates();
+/// The norm of all gradients.
+void register_norm();
 /// matmul and linear.
 void register_products();
 

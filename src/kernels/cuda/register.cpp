@@ -8,6 +8,7 @@ void register_cuda_kernels() {
   cuda::register_reductions();
   cuda::register_softmax();
   cuda::register_updates();
+  cuda::register_norm();
   cuda::register_products();
   cuda::register_fusion();
 }

@@ -90,4 +90,17 @@ struct UpdateArgs {
   UpdateTensor tensor[kMostTensors];
 };
 
+/// Some of the tensors of a norm.
+struct NormArgs {
+  static constexpr int kMostTensors = 200;
+  static constexpr int kPartialSums = 256;  // as many blocks
+
+  double* out;
+  double* partial_sums;
+  int32_t tensors;
+  bool starts;  // there are no partial sums yet
+  const char* data[kMostTensors];
+  int64_t count[kMostTensors];
+};
+
 }  // namespace thalweg::cuda
