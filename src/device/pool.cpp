@@ -13,7 +13,7 @@ namespace thalweg::pool {
 namespace {
 
 constexpr size_t kThreadBlockBytes = size_t{128} << 10;  // larger blocks skip the thread's list
-constexpr size_t kThreadListBytes = size_t{4} << 20;   // per class; beyond it, half goes to all
+constexpr size_t kThreadListBytes = size_t{4} << 20;     // per class; beyond it, half goes to all
 constexpr unsigned kThreadListBlocks = 256;
 constexpr size_t kHugePage = size_t{2} << 20;
 
