@@ -145,6 +145,25 @@ HWY_INLINE Simd<T> exp(Simd<T> x) {
   const Simd<T> held = hn::Min(x.v, Simd<T>(kIsF32<T> ? 89 : 710).v);  // beyond is infinite
   return select(x == x, Simd<T>(hn::Exp(typename Simd<T>::D(), held.v)), x);
 }
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+// exp(n ln 2 + r) with |r| <= ln 2 / 2, by a Chebyshev fit of (exp(r) - 1 - r - r^2 / 2) / r^3;
+// within 1 ulp. The instruction that scales by 2^n goes over to infinity and 0 as it should, and
+// each step hands a NaN on (min and max give their second operand).
+HWY_INLINE Simd<float> exp(Simd<float> x) {
+  const hn::ScalableTag<float> d;
+  const auto held = hn::Max(hn::Set(d, -104.0f), hn::Min(hn::Set(d, 89.0f), x.v));
+  const auto n = hn::Round(hn::Mul(held, hn::Set(d, 1.44269504f)));
+  const auto most = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), held);
+  const auto r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), most);
+  auto y = hn::MulAdd(r, hn::Set(d, 0.0013918719f), hn::Set(d, 0.0083572045f));
+  y = hn::MulAdd(r, y, hn::Set(d, 0.0416666232f));
+  y = hn::MulAdd(r, y, hn::Set(d, 0.166666314f));
+  y = hn::MulAdd(r, y, hn::Set(d, 0.5f));
+  y = hn::MulAdd(r, y, hn::Set(d, 1.0f));
+  y = hn::MulAdd(r, y, hn::Set(d, 1.0f));
+  return decltype(y){_mm512_scalef_ps(y.raw, n.raw)};
+}
+#endif
 template <typename T>
 HWY_INLINE Simd<T> expm1(Simd<T> x) {
   const Simd<T> held = hn::Min(x.v, Simd<T>(kIsF32<T> ? 89 : 710).v);
