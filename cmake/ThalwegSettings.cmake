@@ -15,7 +15,9 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 # Structs of a few hundred bytes, such as a tensor's meta, are copied and cleared by plain moves: GCC's choice,
 # `rep stos` and `rep movs`, takes 30 cycles to start.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+# clang-tidy, which reads the same flags, does not know them.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64"
+   AND NOT CMAKE_CXX_CLANG_TIDY)
   foreach(function memcpy memset)
     add_compile_options(
       $<$<COMPILE_LANGUAGE:CXX>:-m${function}-strategy=vector_loop:512:noalign,libcall:-1:noalign>)

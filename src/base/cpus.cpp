@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <thalweg/base/env.h>
@@ -18,11 +19,10 @@ namespace {
 int distinct_cores(const std::vector<int>& cpus, const std::string& root) {
   std::set<std::string> cores;
   for (int cpu : cpus) {
-    const std::string number = std::to_string(cpu);
-    std::ifstream file(root + "/sys/devices/system/cpu/cpu" + number +
-                       "/topology/thread_siblings_list");
+    std::ifstream file(
+        fmt::format("{}/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", root, cpu));
     std::string siblings;
-    cores.insert(std::getline(file, siblings) ? siblings : "cpu " + number);
+    cores.insert(std::getline(file, siblings) ? siblings : fmt::format("cpu {}", cpu));
   }
   return static_cast<int>(cores.size());
 }

@@ -70,7 +70,7 @@ std::optional<double> unit_size(std::string_view text) {
   const size_t power = unit.empty() ? std::string::npos : std::string_view("kmgt").find(unit[0]);
   if (power == std::string::npos) return std::nullopt;
   const std::string_view suffix = std::string_view(unit).substr(1);
-  if (suffix != "" && suffix != "b" && suffix != "ib") return std::nullopt;
+  if (!suffix.empty() && suffix != "b" && suffix != "ib") return std::nullopt;
   return std::pow(suffix == "b" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
 }
 

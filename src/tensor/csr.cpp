@@ -61,7 +61,7 @@ void CsrTensor::check(const char* operation) const {
 
 Tensor CsrTensor::to_dense() const {
   check("to_dense");
-  const Tensor dense = Tensor::zeros(shape, {.dtype = values.dtype()});
+  Tensor dense = Tensor::zeros(shape, {.dtype = values.dtype()});
   const int64_t width = shape.back();
   visit_index("to_dense", "row_starts", row_starts, [&](const auto* start) {
     visit_index("to_dense", "columns", columns, [&](const auto* column) {

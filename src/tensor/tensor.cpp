@@ -23,9 +23,7 @@ Tensor make_row_major(const char* operation, const Shape& shape, TensorOptions o
 
 template <typename T>
 bool holds(double value) {
-  if constexpr (std::is_same_v<T, bool>)
-    return true;
-  else if constexpr (!std::is_integral_v<T>)
+  if constexpr (std::is_same_v<T, bool> || !std::is_integral_v<T>)
     return true;
   else {
     const double low = static_cast<double>(std::numeric_limits<T>::min());
