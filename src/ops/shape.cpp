@@ -52,7 +52,8 @@ void infer_concat(const InferContext& ctx) {
       fail_invalid("concat: sizes of axis {} differ: tensor 0 is {}, tensor {} is {} ({} != {})", i,
                    to_string(ctx.in(0).shape), k, to_string(other), shape[i], other[i]);
     }
-    shape[axis] += other[axis];
+    if (__builtin_add_overflow(shape[axis], other[axis], &shape[axis]))
+      fail_invalid("concat: the sizes of axis {} are more than 63 bits count in all", axis);
   }
   ctx.out().dtype = ctx.in(0).dtype;
   ctx.out().shape = shape;

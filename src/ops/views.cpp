@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include <thalweg/ops/call.h>
 #include <thalweg/ops/reduce.h>
@@ -154,16 +155,29 @@ const Op kReshape{
     .vjp = [](VjpContext& ctx) { ctx.set(0, reshape(ctx.grad(), ctx.input_meta(0).shape)); },
     .samples = sample_reshape};
 
+// The largest number where the count does not fit.
+int64_t saturated_count(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape) {
+    if (__builtin_mul_overflow(count, size, &count)) count = std::numeric_limits<int64_t>::max();
+  }
+  return count;
+}
+
 Shape resolve_shape(const TensorMeta& in, Shape shape) {
   const int64_t size = in.size();
-  int64_t known = 1, unknown = -1;
+  int64_t unknown = -1;
+  Shape others;
+  bool negative = false;
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == -1 && unknown < 0)
+    if (shape[i] == -1 && unknown < 0) {
       unknown = static_cast<int64_t>(i);
-    else
-      known *= shape[i];
-    if (shape[i] < -1) known = -1;
+    } else {
+      others.push_back(shape[i]);
+      negative = negative || shape[i] < 0;
+    }
   }
+  const int64_t known = negative ? -1 : saturated_count(others);
   if (unknown >= 0 && known > 0 && size % known == 0)
     shape[unknown] = size / known;
   else if (unknown >= 0 || known != size) {
