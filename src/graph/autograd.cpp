@@ -68,6 +68,13 @@ const Tensor& Tensor::attach_grad(GradReq req) const {
     fail_invalid("attach_grad: {} tensor of shape {}; only floating tensors have gradients",
                  name(dtype()), to_string(shape()));
   }
+  if (impl_->is_recorded() && !segment_of(*impl_)->cleared()) {
+    fail_invalid(
+        "attach_grad: the tensor of shape {} is the result of a recorded op, and as a leaf would "
+        "pass no gradient on to what it was computed from; attach_grad() before recording, or "
+        "detach() first",
+        to_string(shape()));
+  }
   impl_->segment.reset();
   if (!impl_->leaf) impl_->leaf = std::make_unique<Leaf>();
   impl_->leaf->req = req;

@@ -75,5 +75,28 @@ TEST(Backward, CrossesRecordScopes) {
   EXPECT_FLOAT_EQ(x.grad().item<float>(), 32);
 }
 
+// As a leaf it would pass nothing on to x, whose gradient would be zero without a word.
+TEST(AttachGrad, OfARecordedTensorIsAnError) {
+  const Tensor x = Tensor::of({2.0f}).attach_grad();
+  Tensor y, loss;
+  {
+    Record record;
+    y = x * x;
+    EXPECT_THROW(y.attach_grad(), Error);
+    EXPECT_EQ(y.grad_req(), GradReq::null);
+    loss = y * 3;
+  }
+  EXPECT_THROW(y.attach_grad(), Error);
+  loss.backward();
+  EXPECT_FLOAT_EQ(x.grad().item<float>(), 12);
+  const Tensor leaf = y.detach().attach_grad();
+  {
+    Record record;
+    loss = leaf * leaf;
+  }
+  loss.backward();
+  EXPECT_FLOAT_EQ(leaf.grad().item<float>(), 8);
+}
+
 }  // namespace
 }  // namespace thalweg
