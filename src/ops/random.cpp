@@ -207,6 +207,23 @@ RandomState reserve_numbers(const Op& op, int64_t count, DType dtype) {
   return first;
 }
 
+namespace {
+
+void check_probabilities(const Tensor& probability) {
+  const Tensor host = probability.detach().to(Device::cpu()).contiguous();
+  visit_dtype(host.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* values = host.data<T>();
+    for (int64_t i = 0; i < host.size(); ++i) {
+      const auto p = static_cast<double>(values[i]);
+      if (p >= 0 && p <= 1) continue;
+      fail_invalid("random_bernoulli: probability {} of element {} is outside 0 to 1", p, i);
+    }
+  });
+}
+
+}  // namespace
+
 Tensor random_uniform(const Shape& shape, double low, double high, TensorOptions options) {
   return draw(kRandomUniform, shape, low, high, options);
 }
@@ -220,6 +237,7 @@ Tensor random_bernoulli(const Shape& shape, double probability, TensorOptions op
 }
 
 Tensor random_bernoulli(const Tensor& probability) {
+  check_probabilities(probability);
   const Tensor drawn = random_uniform(
       probability.shape(), 0, 1,
       {probability.dtype() == DType::f64 ? DType::f64 : DType::f32, probability.device()});

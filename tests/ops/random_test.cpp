@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thalweg/base/philox.h>
@@ -141,6 +142,19 @@ TEST_F(Random, DropoutOfEverythingGivesZerosAlsoForInfinity) {
 TEST_F(Random, BernoulliTakesAProbabilityForEachElement) {
   const Tensor p = Tensor::of({0.f, 1.f, 0.f, 1.f});
   EXPECT_EQ(random_bernoulli(p).to_vector<float>(), (std::vector<float>{0, 1, 0, 1}));
+}
+
+TEST_F(Random, BernoulliRefusesWhatIsNoProbability) {
+  for (const float bad : {-0.25f, 1.5f, NAN, INFINITY}) {
+    const std::string end = " of element 3 is outside 0 to 1";
+    const Tensor p = Tensor::of({0.f, 1.f, 0.5f, bad}).reshape({2, 2});
+    EXPECT_THAT(error_text(ErrorKind::invalid, [&] { random_bernoulli(p); }),
+                testing::AllOf(testing::StartsWith("random_bernoulli: probability "),
+                               testing::EndsWith(end)));
+    EXPECT_THAT(error_text(ErrorKind::invalid, [&] { random_bernoulli({2}, bad); }),
+                testing::EndsWith(" is outside 0 to 1"));
+  }
+  EXPECT_EQ(random_bernoulli(Tensor::zeros({0, 3})).shape(), (Shape{0, 3}));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ THALWEG_API Tensor random_normal(const Shape& shape, double mean = 0, double dev
 /// 1 with the given probability, else 0; of any dtype.
 THALWEG_API Tensor random_bernoulli(const Shape& shape, double probability = 0.5,
                                     TensorOptions options = {});
-/// As above with a probability for each element; of the dtype of `probability`.
+/// As above, a probability for each element; of its dtype. Throws Error{invalid} outside 0 to 1.
 THALWEG_API Tensor random_bernoulli(const Tensor& probability);
 /// Integers of [low, high), each equally likely, in integer dtypes.
 THALWEG_API Tensor random_integers(const Shape& shape, int64_t low, int64_t high,
