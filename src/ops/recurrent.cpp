@@ -173,6 +173,15 @@ int64_t gate_count(RecurrentCell cell) {
 
 int64_t activation_count(RecurrentCell cell) { return gate_count(cell) == 1 ? 0 : 4; }
 
+RecurrentSizes::RecurrentSizes(const Shape& y, RecurrentCell cell)
+    : batch(y[0]),
+      steps(y[1]),
+      units(y[2]),
+      gates(gate_count(cell)),
+      wide(gates * units),
+      kept(activation_count(cell) * units),
+      has_cells(cell == RecurrentCell::lstm) {}
+
 Scratch<int64_t> sequence_lengths(const KernelContext& ctx, size_t i, int64_t batch,
                                   int64_t steps) {
   Scratch<int64_t> lengths(batch, steps);

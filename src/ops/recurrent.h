@@ -50,7 +50,14 @@ struct RecurrentVjpOut {
 };
 
 struct RecurrentSizes {
-  int64_t batch, steps, units, gates;  // gates: G H
+  /// Of the output y [batch, steps, units].
+  RecurrentSizes(const Shape& y, RecurrentCell cell);
+
+  int64_t batch, steps, units;
+  int64_t gates;   // of a unit
+  int64_t wide;    // gates of all units
+  int64_t kept;    // activations of all units
+  bool has_cells;  // states beside the units' outputs
 };
 
 /// Activations kept for each unit.

@@ -114,10 +114,8 @@ void reference_recurrent(const KernelContext& ctx) {
   using In = RecurrentIn;
   using Out = RecurrentOut;
   const auto& a = ctx.attrs<RecurrentAttrs>();
-  const Shape& shape = ctx.out(Out::y).meta.shape;
-  const int64_t batch = shape[0], steps = shape[1], n = shape[2], wide = gate_count(a.cell) * n;
-  const int64_t kept = activation_count(a.cell) * n;
-  const bool lstm = a.cell == RecurrentCell::lstm;
+  const auto [batch, steps, n, gates, wide, kept, lstm] =
+      RecurrentSizes(ctx.out(Out::y).meta.shape, a.cell);
   const Scratch<int64_t> lengths = sequence_lengths(ctx, In::lengths, batch, steps);
   const Scratch<double> x = to_doubles(ctx.in(In::gates)), weight = to_doubles(ctx.in(In::weight));
   const Scratch<double> bias = doubles_or_zeros(ctx, In::bias, wide);
@@ -157,10 +155,8 @@ void reference_recurrent_vjp(const KernelContext& ctx) {
   using In = RecurrentVjpIn;
   using Out = RecurrentVjpOut;
   const auto& a = ctx.attrs<RecurrentAttrs>();
-  const Shape& shape = ctx.in(In::y).meta.shape;
-  const int64_t batch = shape[0], steps = shape[1], n = shape[2], wide = gate_count(a.cell) * n;
-  const int64_t kept = activation_count(a.cell) * n;
-  const bool lstm = a.cell == RecurrentCell::lstm;
+  const auto [batch, steps, n, gates, wide, kept, lstm] =
+      RecurrentSizes(ctx.in(In::y).meta.shape, a.cell);
   const int64_t states = batch * n, all = batch * steps * n, cell_states = lstm ? states : 0;
   const Scratch<int64_t> lengths = sequence_lengths(ctx, In::lengths, batch, steps);
   const Scratch<double> weight = to_doubles(ctx.in(In::weight)), y = to_doubles(ctx.in(In::y));

@@ -31,11 +31,7 @@ class Backward {
       : ctx_(ctx),
         cell_(cell.backward),
         attrs_(ctx.attrs<RecurrentAttrs>()),
-        has_cells_(attrs_.cell == RecurrentCell::lstm),
-        batch_(ctx.in(In::y).meta.shape[0]),
-        steps_(ctx.in(In::y).meta.shape[1]),
-        units_(ctx.in(In::y).meta.shape[2]),
-        wide_(gate_count(attrs_.cell) * units_),
+        size_(ctx.in(In::y).meta.shape, attrs_.cell),
         h0_(ctx, In::h0),
         c0_(ctx, In::c0),
         y_(ctx, In::y),
@@ -43,25 +39,25 @@ class Backward {
         cells_(ctx, In::cells),
         grad_y_(ctx, In::grad_y),
         dx_(rows_of<T>(ctx.out(Out::gates))),
-        lengths_(sequence_lengths(ctx, In::lengths, batch_, steps_)),
-        before_(batch_ * steps_ * units_),
-        apart_(attrs_.cell == RecurrentCell::gru ? batch_ * steps_ * wide_ : 0),
-        packed_(wide_ * units_),
-        zeros_(units_, T(0)),
-        own_states_(2 * batch_ * units_),
+        lengths_(sequence_lengths(ctx, In::lengths, size_.batch, size_.steps)),
+        before_(size_.batch * size_.steps * size_.units),
+        apart_(attrs_.cell == RecurrentCell::gru ? size_.batch * size_.steps * size_.wide : 0),
+        packed_(size_.wide * size_.units),
+        zeros_(size_.units, T(0)),
+        own_states_(2 * size_.batch * size_.units),
         dh_(h0_ ? ctx.out(Out::h0).as<T>() : own_states_.data()),
-        dc_(c0_ ? ctx.out(Out::c0).as<T>() : own_states_.data() + batch_ * units_) {
+        dc_(c0_ ? ctx.out(Out::c0).as<T>() : own_states_.data() + size_.batch * size_.units) {
     dproduct_ = dx_;
     if (apart_.size()) dproduct_.data = apart_.data();
     pack_weight(ctx.in(In::weight));
     gather_states();
     set_last(In::grad_h, dh_);
-    if (has_cells_) set_last(In::grad_c, dc_);
+    if (size_.has_cells) set_last(In::grad_c, dc_);
   }
 
   void run() {
-    for (int64_t s = steps_; s-- > 0;) {
-      const int64_t t = attrs_.reverse ? steps_ - 1 - s : s;
+    for (int64_t s = size_.steps; s-- > 0;) {
+      const int64_t t = attrs_.reverse ? size_.steps - 1 - s : s;
       step_cells(t);
       if (s > 0 || h0_) step_products(t);
     }
@@ -74,18 +70,18 @@ class Backward {
 
   void pack_weight(const TensorImpl& weight) {
     const int64_t row = weight.meta.strides[0], column = weight.meta.strides[1];
-    for (int64_t j = 0; j < units_; j += kPanel) {
-      const int64_t n = std::min(kPanel, units_ - j);
-      gemm::pack(gemm::Matrix<T>{weight.as<T>() + j * column, row, column}, wide_, n,
-                 packed_.data() + wide_ * j, n);
+    for (int64_t j = 0; j < size_.units; j += kPanel) {
+      const int64_t n = std::min(kPanel, size_.units - j);
+      gemm::pack(gemm::Matrix<T>{weight.as<T>() + j * column, row, column}, size_.wide, n,
+                 packed_.data() + size_.wide * j, n);
     }
   }
 
   void set_last(size_t i, T* state) const {
     const InputRows<T> given(ctx_, i);
-    for (int64_t b = 0; b < batch_; ++b) {
-      T* to = state + b * units_;
-      given ? std::copy_n(given.at(b), units_, to) : std::fill_n(to, units_, T(0));
+    for (int64_t b = 0; b < size_.batch; ++b) {
+      T* to = state + b * size_.units;
+      given ? std::copy_n(given.at(b), size_.units, to) : std::fill_n(to, size_.units, T(0));
     }
   }
 
@@ -99,100 +95,103 @@ class Backward {
 
   // In panels of columns, and in the order of dx's rows, which lie without gaps.
   void gather_states() const {
-    const int64_t rows = batch_ * steps_;
-    parallel_tiles(batch_, 0.3 * static_cast<double>(steps_ * units_), [&](int64_t b) {
-      for (int64_t t = 0; t < steps_; ++t) {
-        const T* from = lengths_.goes_on(b, t) ? before(y_, h0_, b, t) : zeros_.data();
-        const int64_t row = (b * dx_.batch + t * dx_.time) / wide_;
-        for (int64_t j = 0; j < units_; j += kPanel) {
-          const int64_t n = std::min(kPanel, units_ - j);
-          std::copy_n(from + j, n, before_.data() + rows * j + row * n);
-        }
-      }
-    });
+    const int64_t rows = size_.batch * size_.steps;
+    parallel_tiles(
+        size_.batch, 0.3 * static_cast<double>(size_.steps * size_.units), [&](int64_t b) {
+          for (int64_t t = 0; t < size_.steps; ++t) {
+            const T* from = lengths_.goes_on(b, t) ? before(y_, h0_, b, t) : zeros_.data();
+            const int64_t row = (b * dx_.batch + t * dx_.time) / size_.wide;
+            for (int64_t j = 0; j < size_.units; j += kPanel) {
+              const int64_t n = std::min(kPanel, size_.units - j);
+              std::copy_n(from + j, n, before_.data() + rows * j + row * n);
+            }
+          }
+        });
   }
 
   void step_cells(int64_t t) const {
-    parallel_tiles(batch_, kUnitNs * static_cast<double>(wide_), [&](int64_t b) {
+    parallel_tiles(size_.batch, kUnitNs * static_cast<double>(size_.wide), [&](int64_t b) {
       if (!lengths_.goes_on(b, t)) {
-        std::fill_n(dx_.at(b, t), wide_, T(0));
-        if (apart_.size()) std::fill_n(dproduct_.at(b, t), wide_, T(0));
+        std::fill_n(dx_.at(b, t), size_.wide, T(0));
+        if (apart_.size()) std::fill_n(dproduct_.at(b, t), size_.wide, T(0));
         return;
       }
-      cell_({.units = units_,
+      cell_({.units = size_.units,
              .grad_y = grad_y_ ? grad_y_.at(b, t) : nullptr,
              .activations = activations_.at(b, t),
              .y = y_.at(b, t),
              .h_before = before(y_, h0_, b, t),
              .cells = cells_.at(b, t),
-             .c_before = has_cells_ ? before(cells_, c0_, b, t) : nullptr,
-             .dh = dh_ + b * units_,
-             .dc = dc_ + b * units_,
+             .c_before = size_.has_cells ? before(cells_, c0_, b, t) : nullptr,
+             .dh = dh_ + b * size_.units,
+             .dc = dc_ + b * size_.units,
              .dx = dx_.at(b, t),
              .dproduct = dproduct_.at(b, t)});
     });
   }
 
   void step_products(int64_t t) const {
-    const int64_t groups = (batch_ + kGroup - 1) / kGroup, columns = panels(units_);
-    const double work = 2.0 * static_cast<double>(std::min(batch_, kGroup) * kPanel * wide_);
+    const int64_t groups = (size_.batch + kGroup - 1) / kGroup, columns = panels(size_.units);
+    const double work =
+        2.0 * static_cast<double>(std::min(size_.batch, kGroup) * kPanel * size_.wide);
     parallel_tiles(groups * columns, work / kFlopsPerNs, [&](int64_t tile) {
-      const int64_t begin = tile / columns * kGroup, end = std::min(batch_, begin + kGroup);
-      const int64_t j = tile % columns * kPanel, n = std::min(kPanel, units_ - j);
+      const int64_t begin = tile / columns * kGroup, end = std::min(size_.batch, begin + kGroup);
+      const int64_t j = tile % columns * kPanel, n = std::min(kPanel, size_.units - j);
       if (!lengths_.any_goes_on(begin, end, t)) return;
       const gemm::MicroKernel<T> multiply({.m = static_cast<int32_t>(end - begin),
                                            .n = static_cast<int32_t>(n),
-                                           .k = static_cast<int32_t>(wide_),
+                                           .k = static_cast<int32_t>(size_.wide),
                                            .lda = static_cast<int32_t>(dproduct_.batch),
                                            .ldb = static_cast<int32_t>(n),
-                                           .ldc = static_cast<int32_t>(units_),
+                                           .ldc = static_cast<int32_t>(size_.units),
                                            .a_transposed = false,
                                            .adds = true});
-      multiply(dproduct_.at(begin, t), packed_.data() + wide_ * j, dh_ + begin * units_ + j);
+      multiply(dproduct_.at(begin, t), packed_.data() + size_.wide * j,
+               dh_ + begin * size_.units + j);
     });
   }
 
   // dproduct^T states, of all times.
   void multiply_states() const {
-    const int64_t rows = batch_ * steps_, columns = panels(units_), bands = panels(wide_);
+    const int64_t rows = size_.batch * size_.steps, columns = panels(size_.units),
+                  bands = panels(size_.wide);
     T* const out = ctx_.out(Out::weight).template as<T>();
     const double work = 2.0 * static_cast<double>(kPanel * kPanel * rows);
     parallel_tiles(bands * columns, work / kFlopsPerNs, [&](int64_t tile) {
-      const int64_t i = tile / columns * kPanel, m = std::min(kPanel, wide_ - i);
-      const int64_t j = tile % columns * kPanel, n = std::min(kPanel, units_ - j);
+      const int64_t i = tile / columns * kPanel, m = std::min(kPanel, size_.wide - i);
+      const int64_t j = tile % columns * kPanel, n = std::min(kPanel, size_.units - j);
       for (int64_t row = 0; row < rows; row += kDepth) {
         const gemm::MicroKernel<T> multiply(
             {.m = static_cast<int32_t>(m),
              .n = static_cast<int32_t>(n),
              .k = static_cast<int32_t>(std::min(kDepth, rows - row)),
-             .lda = static_cast<int32_t>(wide_),
+             .lda = static_cast<int32_t>(size_.wide),
              .ldb = static_cast<int32_t>(n),
-             .ldc = static_cast<int32_t>(units_),
+             .ldc = static_cast<int32_t>(size_.units),
              .a_transposed = true,
              .adds = row > 0});
-        multiply(dproduct_.data + row * wide_ + i, before_.data() + rows * j + row * n,
-                 out + i * units_ + j);
+        multiply(dproduct_.data + row * size_.wide + i, before_.data() + rows * j + row * n,
+                 out + i * size_.units + j);
       }
     });
   }
 
   void sum_bias() const {
-    const int64_t rows = batch_ * steps_;
+    const int64_t rows = size_.batch * size_.steps;
     const Scratch<T> ones(rows, T(1));
     gemm::multiply(gemm::Product<T>{.m = 1,
-                                    .n = wide_,
+                                    .n = size_.wide,
                                     .k = rows,
                                     .a = {ones.data(), rows, 1},
-                                    .b = {dproduct_.data, wide_, 1},
+                                    .b = {dproduct_.data, size_.wide, 1},
                                     .c = ctx_.out(Out::bias).template as<T>(),
-                                    .c_row = wide_});
+                                    .c_row = size_.wide});
   }
 
   const KernelContext& ctx_;
   void (*cell_)(const CellBackward<T>&);
   RecurrentAttrs attrs_;
-  bool has_cells_;
-  int64_t batch_, steps_, units_, wide_;
+  const RecurrentSizes size_;
   InputRows<T> h0_, c0_, y_, activations_, cells_, grad_y_;
   Rows<T> dx_, dproduct_;
   Lengths lengths_;
