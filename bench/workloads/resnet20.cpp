@@ -7,16 +7,7 @@ namespace {
 std::vector<Line> run(bool planned) {
   manual_seed(7);
   constexpr int64_t kBatch = 32;
-  nn::Sequential net{nn::Conv2D(16, {.kernel = 3, .padding = 1, .bias = false}), nn::BatchNorm(),
-                     nn::Activation(nn::relu)};
-  for (const int64_t channels : {16, 32, 64}) {
-    for (int block = 0; block < 3; ++block) {
-      net.add(nn::basic_block(channels, {.stride = block == 0 && channels > 16 ? 2 : 1}));
-    }
-  }
-  net.add(nn::GlobalAvgPool2D());
-  net.add(nn::Flatten());
-  net.add(nn::Dense(10));
+  nn::Sequential net = nn::resnet_cifar(20);
   net.initialize();
   const Tensor x = random_uniform({kBatch, 3, 32, 32});
   net(x);

@@ -2,10 +2,6 @@
 
 #include <cmath>
 
-#include <thalweg/nn/conv.h>
-#include <thalweg/nn/dense.h>
-#include <thalweg/nn/norm.h>
-#include <thalweg/nn/pool.h>
 #include <thalweg/nn/residual.h>
 
 #include "train/net_losses.h"
@@ -14,20 +10,6 @@ namespace thalweg::train {
 namespace {
 
 constexpr int64_t kBatch = 4, kSide = 16, kClasses = 10;
-
-nn::Sequential resnet20() {
-  nn::Sequential net{nn::Conv2D(16, {.kernel = 3, .padding = 1, .bias = false}), nn::BatchNorm(),
-                     nn::Activation(nn::relu)};
-  for (const int64_t channels : {16, 32, 64}) {
-    for (int block = 0; block < 3; ++block) {
-      net.add(nn::basic_block(channels, {.stride = block == 0 && channels > 16 ? 2 : 1}));
-    }
-  }
-  net.add(nn::GlobalAvgPool2D());
-  net.add(nn::Flatten());
-  net.add(nn::Dense(kClasses));
-  return net;
-}
 
 // Numbers about the middle with little order.
 Tensor scattered(int64_t k, const Shape& shape, double scale, double middle = 0) {
@@ -56,7 +38,7 @@ void set_weights(nn::Sequential& net, DType dtype) {
 
 void expect_losses(DType dtype, bool planned, size_t steps, double tolerance) {
   const Json& expected = fixtures("resnet").at("sgd").at("losses");
-  nn::Sequential net = resnet20();
+  nn::Sequential net = nn::resnet_cifar(20, kClasses);
   set_weights(net, dtype);
   expect_net_losses(net, optim::SGD({.learning_rate = 0.004, .momentum = 0.9}), expected, steps,
                     planned, tolerance, [&](int64_t step) {

@@ -1,8 +1,9 @@
 #pragma once
 
-// The blocks of residual nets (He et al. 2016, https://arxiv.org/abs/1512.03385).
+// Residual nets and their blocks (He et al. 2016, https://arxiv.org/abs/1512.03385).
 
 #include <thalweg/nn/basic.h>
+#include <thalweg/nn/sequential.h>
 
 namespace thalweg::nn {
 
@@ -20,5 +21,10 @@ THALWEG_API Residual basic_block(int64_t channels, const ResidualBlockOptions& o
 /// 1 x 1, 3 x 3 and 1 x 1 convolutions, each with batch norm; the last has 4 * channels: x
 /// [N, C, H, W] -> [N, 4 * channels, H', W'].
 THALWEG_API Residual bottleneck_block(int64_t channels, const ResidualBlockOptions& options = {});
+
+/// The paper's net for small images (its section 4.2): a 3 x 3 convolution, (depth - 2) / 6 basic
+/// blocks of each 16, 32 and 64 channels, the mean over the image, Dense: x [N, C, H, W] ->
+/// [N, classes]. ResNet-20 has depth 20. Throws Error{invalid} unless depth is 8, 14, 20, ...
+THALWEG_API Sequential resnet_cifar(int64_t depth, int64_t classes = 10);
 
 }  // namespace thalweg::nn
