@@ -17,6 +17,11 @@ Tensor Flatten::forward(const Tensor& x) {
   return x.dims() == 1 ? reshape(x, {-1, 1}) : flatten(x, 1);
 }
 
+Lambda::Lambda(std::string name, Function function)
+    : name_(std::move(name)), function_(std::move(function)) {
+  if (!function_) fail_invalid("Lambda: the function of '{}' is empty", name_);
+}
+
 Dropout::Dropout(double probability, DropoutOptions options)
     : probability_(probability), shared_axes_(options.shared_axes) {
   if (!(probability >= 0 && probability < 1)) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <ostream>
 #include <typeinfo>
@@ -16,7 +17,21 @@
 namespace thalweg::nn {
 namespace {
 
+// Members of vectors are name.0, name.1, ...
+void check_member_name(std::string_view name) {
+  const std::string_view first = name.substr(0, name.find('.'));
+  const std::string_view rest = name.substr(first.size());
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool is_number = rest.size() > 1 && std::all_of(rest.begin() + 1, rest.end(), is_digit);
+  if (!first.empty() && (rest.empty() || is_number)) return;
+  fail_invalid(
+      "module: a part is named '{}' in members(); a name is not empty and has no dots, which join "
+      "the names of parts",
+      name);
+}
+
 std::string joined(const std::string& path, std::string_view name) {
+  check_member_name(name);
   return path.empty() ? std::string(name) : path + "." + std::string(name);
 }
 

@@ -27,6 +27,11 @@ Sequential lenet() {
                     Dense(10)};
 }
 
+TEST(Lambda, RefusesAnEmptyFunction) {
+  EXPECT_EQ(error_text(ErrorKind::invalid, [] { Lambda("none", nullptr); }),
+            "Lambda: the function of 'none' is empty");
+}
+
 TEST(Layers, InferEverySizeOfLeNet) {
   Sequential net = lenet();
   net.initialize();

@@ -82,6 +82,25 @@ TEST(Module, RefusesANameThatComesTwice) {
             "module: two parameters are named 'twin.weight'; names in members() are unique");
 }
 
+TEST(Module, RefusesNamesThatWouldCollideWhereTheyAreJoined) {
+  struct Named : Module {
+    std::string name;
+    Dense layer{2};
+    std::vector<Dense> layers{Dense(2)};
+    bool many = false;
+    void members(Members& m) override { many ? m(name, layers) : m(name, layer); }
+  } net;
+  for (const char* name : {"a.b", ".", ""}) {
+    for (const bool many : {false, true}) {
+      net.name = name;
+      net.many = many;
+      EXPECT_THAT(error_text(ErrorKind::invalid, [&] { net.parameters(); }),
+                  HasSubstr("module: a part is named '" + std::string(name) + (many ? ".0" : "") +
+                            "' in members()"));
+    }
+  }
+}
+
 TEST(Module, SuggestsTheNearestParameterName) {
   Mlp net;
   const std::string text =

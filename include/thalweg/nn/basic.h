@@ -84,12 +84,11 @@ class THALWEG_API Embedding : public Module {
   bool sparse_grad_;
 };
 
-/// Any function of one tensor as a layer.
+/// Any function of one tensor as a layer. Throws Error{invalid} for an empty one.
 class THALWEG_API Lambda : public Module {
  public:
   using Function = std::function<Tensor(const Tensor& x)>;
-  Lambda(std::string name, Function function)
-      : name_(std::move(name)), function_(std::move(function)) {}
+  Lambda(std::string name, Function function);
 
   std::string type_name() const override { return "Lambda"; }
   std::string describe() override { return "Lambda(" + name_ + ")"; }
