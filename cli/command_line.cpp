@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -243,6 +244,7 @@ class CommandLine {
     CLI::App* command = add_command("bench", "Time this machine on the fixed workloads",
                                     [this] { return run_bench(bench_); });
     command->add_option("NAMES", bench_.names, "Workloads; without a name, all");
+    command->footer(workload_table());
     command->add_option("--threads", bench_.threads, "Threads; 0: as for training")
         ->capture_default_str()
         ->check(CLI::Range(0, 4096));
@@ -277,6 +279,7 @@ class CommandLine {
           entry.option_docs.push_back(option->get_description());
         }
         if (option->get_name() == "RECIPE") entry.words = recipe_names();
+        if (option->get_name() == "NAMES") entry.words = workload_names();
         if (option->get_name() == "SHELL")
           entry.words.assign(std::begin(kShells), std::end(kShells));
       }
@@ -351,20 +354,14 @@ void open_standard_streams() {
   }
 }
 
-// What is printed may wait in a buffer until now.
+// What is printed may wait in a buffer until now. A reader that has seen enough, such as head, is
+// no error.
 int finish_output(int code) {
+  errno = 0;
   std::cout.flush();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) || !std::cout)
-    fail_io("print: cannot write to standard output; {}", std::strerror(errno));
-  return code;
-}
-
-// One line, whatever the user's words in it hold.
-int report(ErrorKind kind, std::string message) {
-  std::replace_if(
-      message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  fmt::print(stderr, "thalweg: {}\n", message);
-  return exit_code(kind);
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout) return code;
+  if (errno == EPIPE) return code;
+  fail_io("print: cannot write to standard output; {}", std::strerror(errno));
 }
 
 }  // namespace
@@ -372,17 +369,11 @@ int report(ErrorKind kind, std::string message) {
 int run_command_line(int argc, char** argv) {
   try {
     open_standard_streams();
+    std::signal(SIGPIPE, SIG_IGN);  // a run goes on without those who look on
     const std::string program = argc > 0 ? shell_word(argv[0]) : "thalweg";
     return finish_output(CommandLine(program, joined(argc, argv)).run(argc, argv));
-  } catch (const Error& error) {
-    return report(error.kind(), error.what());
-  } catch (const std::system_error& error) {  // of printing, folders, threads
-    return report(ErrorKind::io, fmt::format("system: {}", error.what()));
-  } catch (const std::bad_alloc&) {
-    return report(ErrorKind::unavailable, "memory: there is not enough; smaller batches need less");
-  } catch (const std::exception& error) {
-    return report(ErrorKind::internal,
-                  fmt::format("internal: {}; please report this", error.what()));
+  } catch (...) {
+    return report_error();
   }
 }
 

@@ -3,6 +3,7 @@
 // The commands. Each returns the program's exit code, and throws Error.
 
 #include <string>
+#include <vector>
 
 #include "cli/options.h"
 
@@ -19,5 +20,9 @@ int run_inspect(const InspectOptions& options);
 int run_convert(const ConvertOptions& options);
 int run_bench(const BenchOptions& options);
 int run_doctor(const DoctorOptions& options);
+
+/// What `bench` can run, and the lines of its --help about them.
+std::vector<std::string> workload_names();
+std::string workload_table();
 
 }  // namespace thalweg::cli

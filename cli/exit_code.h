@@ -16,6 +16,13 @@ inline constexpr int kExitSignal = 128;
 
 int exit_code(ErrorKind kind);
 
+/// In a handler: one line about the exception on standard error; what the program returns for it,
+/// kExitOk where those who read its output have seen enough.
+int report_error();
+
+/// Of two, the one that says more: an error in Thalweg itself before all others.
+int worse_of(int code, int other);
+
 /// The lines of --help about these.
 std::string exit_code_help();
 

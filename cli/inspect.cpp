@@ -85,7 +85,32 @@ Json figures_of(const train::Figures& figures) {
   return object;
 }
 
-Json describe_run(const std::string& folder) {
+// Reads them to their ends; what is wrong with each that is damaged goes to `damaged`.
+void check_checkpoints(const train::CheckpointFolder& checkpoints, Json& damaged) {
+  std::vector<std::string> paths;
+  for (const int64_t step : checkpoints.steps()) paths.push_back(checkpoints.path_of(step));
+  if (fs::exists(checkpoints.best_path())) paths.push_back(checkpoints.best_path());
+  for (const std::string& path : paths) {
+    try {
+      train::Checkpoint::read(path);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::io) throw;
+      damaged.push_back(error.what());
+    }
+  }
+}
+
+// It has no checksums: all of it is there.
+void check_model(const std::string& path, Json& damaged) {
+  try {
+    const model::SafetensorsFile file(path);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::io) throw;
+    damaged.push_back(error.what());
+  }
+}
+
+Json describe_run(const std::string& folder, std::string& failure) {
   const train::RunPaths paths(folder);
   if (!fs::exists(paths.config)) {
     fail_io("inspect: the folder is no run's; {}: there is no config.toml in it", folder);
@@ -109,11 +134,19 @@ Json describe_run(const std::string& folder) {
   object["checkpoints"] = checkpoints.steps();
   object["model"] = fs::exists(paths.model);
   object["report"] = fs::exists(paths.report);
+  Json damaged = Json::array();
+  check_checkpoints(checkpoints, damaged);
+  if (fs::exists(paths.model)) check_model(paths.model, damaged);
+  if (!damaged.empty()) {
+    failure = fmt::format("inspect: files of the run are damaged; {}: {} of them", folder,
+                          damaged.size());
+  }
+  object["damaged"] = std::move(damaged);
   return object;
 }
 
-Json describe(const std::string& path) {
-  if (fs::is_directory(path)) return describe_run(path);
+Json describe(const std::string& path, std::string& failure) {
+  if (fs::is_directory(path)) return describe_run(path, failure);
   std::byte head[9] = {};
   const size_t size = open_reader(path)->read_some(head);
   if (size >= 2 && head[0] == std::byte{0} && head[1] == std::byte{0}) return describe_idx(path);
@@ -141,7 +174,7 @@ std::string text_of(const Json& value) {
 void print_text(const Json& object) {
   fmt::print("{}: {}\n", text_of(object["file"]), text_of(object["format"]));
   for (const auto& [key, value] : object.items()) {
-    if (key == "file" || key == "format" || key == "messages") continue;
+    if (key == "file" || key == "format" || key == "messages" || key == "damaged") continue;
     if (key == "streams") {
       for (const auto& [name, total] : value.items())
         fmt::print("  {:<12} {} samples, {} values, sum {}\n", name, total["samples"].dump(),
@@ -161,27 +194,40 @@ void print_text(const Json& object) {
       }
     }
   }
-  if (object.contains("messages"))
-    for (const Json& message : object["messages"]) fmt::print("  {}\n", text_of(message));
+  for (const char* list : {"messages", "damaged"}) {
+    if (!object.contains(list)) continue;
+    for (const Json& message : object[list]) fmt::print("  {}\n", text_of(message));
+  }
+}
+
+int inspect(const std::string& path, const InspectOptions& options) {
+  std::string failure;
+  const Json object = is_corpus(path, options.data) && !fs::is_directory(path)
+                          ? describe_corpus(path, options.data, failure)
+                          : describe(path, failure);
+  if (options.json) {
+    fmt::print("{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
+  } else {
+    print_text(object);
+  }
+  if (failure.empty()) return kExitOk;
+  std::fflush(stdout);
+  fmt::print(stderr, "thalweg: {}\n", failure);
+  return kExitIo;
 }
 
 }  // namespace
 
+// All of them, whatever is wrong with some.
 int run_inspect(const InspectOptions& options) {
   int exit = kExitOk;
   for (const std::string& path : options.files) {
-    std::string failure;
-    const Json object = is_corpus(path, options.data) && !fs::is_directory(path)
-                            ? describe_corpus(path, options.data, failure)
-                            : describe(path);
-    if (options.json) {
-      fmt::print("{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
-    } else {
-      print_text(object);
+    try {
+      exit = worse_of(exit, inspect(path, options));
+    } catch (const Error&) {
+      std::fflush(stdout);
+      exit = worse_of(exit, report_error());
     }
-    if (failure.empty()) continue;
-    fmt::print(stderr, "thalweg: {}\n", failure);
-    exit = exit_code(ErrorKind::io);
   }
   return exit;
 }

@@ -24,7 +24,7 @@ int status_of_child(Action action) {
 }
 
 TEST(StopRequest, TheFirstSignalOnlyAsks) {
-  for (int signal : {SIGINT, SIGTERM}) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const int status = status_of_child([signal] {
       StopRequest stop;
       if (stop || stop.signal() != 0) _exit(1);
@@ -43,6 +43,40 @@ TEST(StopRequest, TheSecondSignalEndsTheProgramWhicheverItIs) {
   });
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
+}
+
+TEST(StopRequest, ATerminalThatClosesMayHangUpMoreThanOnce) {
+  const int status = status_of_child([] {
+    {
+      StopRequest stop;
+      raise(SIGHUP);
+      raise(SIGHUP);
+      if (stop.signal() != SIGHUP) _exit(1);
+    }
+    raise(SIGHUP);  // as before
+  });
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGHUP);
+}
+
+TEST(StopRequest, AHangUpAfterAnotherSignalDoesNotEndTheProgramAndIsNotTheReason) {
+  const int status = status_of_child([] {
+    StopRequest stop;
+    raise(SIGINT);
+    raise(SIGHUP);
+    _exit(stop.signal() == SIGINT ? 0 : 1);
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(StopRequest, AHangUpThatIsIgnoredStaysIgnored) {
+  const int status = status_of_child([] {
+    std::signal(SIGHUP, SIG_IGN);  // as nohup does
+    StopRequest stop;
+    raise(SIGHUP);
+    _exit(stop ? 1 : 0);
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST(StopRequest, GivesBackTheFormerHandlers) {

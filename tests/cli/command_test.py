@@ -58,6 +58,37 @@ class Usage(ProgramTest):
             self.assertEqual(found.returncode, 3, words)
             self.assertIn(b"No space left", found.stderr)
 
+    def test_a_reader_that_has_seen_enough_is_no_error(self):
+        for words in (["train", "--keys"], ["--help"], ["inspect", "many.safetensors"]):
+            header = json.dumps({f"tensor{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+                                 for i in range(5000)}).encode()
+            with open(self.path("many.safetensors"), "wb") as file:
+                file.write(struct.pack("<Q", len(header)) + header)
+            reading, writing = os.pipe()
+            os.close(reading)
+            # As a shell starts it: Python itself ignores SIGPIPE, and so would its children.
+            found = subprocess.run([self.program, *words], cwd=self.folder, stdout=writing, stderr=subprocess.PIPE,
+                                   env=ENVIRONMENT, check=False, restore_signals=True)
+            os.close(writing)
+            self.assertEqual((found.returncode, found.stderr), (0, b""), words)
+
+    def test_a_run_goes_on_without_a_reader(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        found = subprocess.run([self.program, "train", "small.toml"], cwd=self.folder, stdout=writing,
+                               stderr=subprocess.PIPE, env=ENVIRONMENT, check=False)
+        os.close(writing)
+        self.assertEqual((found.returncode, found.stderr), (0, b""))
+        run = os.path.join("runs", os.listdir(self.path("runs"))[0])
+        self.assertTrue(os.path.exists(self.path(os.path.join(run, "model.safetensors"))))
+
+    def test_help_of_bench_names_the_workloads(self):
+        text = self.succeed("bench", "--help")
+        known = self.run_program("bench", "none")[2].split("known are ")[1].strip().split(", ")
+        self.assertGreater(len(known), 10)
+        for name in known:
+            self.assertRegex(text, rf"\n  {name} +[a-zA-Z0-9]")
+
     def test_closed_streams_take_nothing_and_no_file_takes_their_place(self):
         command = f"'{self.program}' train small.toml 0<&- >&- 2>&-"
         subprocess.run(command, shell=True, cwd=self.folder, env=ENVIRONMENT, check=True)
@@ -195,6 +226,21 @@ class Inspect(ProgramTest):
         with open(self.path("a.safetensors"), "wb") as file:
             file.write(struct.pack("<Q", len(header)) + header + bytes(8))
         self.assertIn("a?[31m", self.succeed("inspect", "a.safetensors"))
+
+    def test_all_files_are_told_of_whatever_is_wrong_with_some(self):
+        with open(self.path("a.idx"), "wb") as file:
+            file.write(bytes([0, 0, 8, 1]) + struct.pack(">I", 2) + bytes([1, 2]))
+        self.write("cut.safetensors", "abc")
+        code, out, err = self.run_program("inspect", "missing", "a.idx", "cut.safetensors", "a.idx")
+        self.assertEqual(code, 3)
+        self.assertEqual(out.count("a.idx: idx"), 2)
+        self.assertEqual([line[:8] for line in err.splitlines()], ["thalweg:"] * 2)
+        self.assertIn("missing", err.splitlines()[0])
+        self.assertIn("cut.safetensors", err.splitlines()[1])
+        # The worst: a wrong command and a file that is not there.
+        self.write("a.csv", "a,b\n1,2\n")
+        self.assertEqual(self.run_program("inspect", "a.csv", "missing.csv", "--option", "foo=1")[0], 2)
+        self.assertEqual(self.run_program("inspect", "a.csv", "missing.csv")[0], 3)
 
     def test_damaged_files_end_with_3(self):
         self.write("short", "abc")

@@ -4,9 +4,11 @@
 
 namespace thalweg {
 
-/// While one lives, the first SIGINT or SIGTERM only asks the program to stop; the second has its
-/// former effect, so that a program which does not come to its end can be ended. Several at a time,
-/// in any threads, see the same request.
+/// While one lives, the first SIGINT, SIGTERM or SIGHUP only asks the program to stop. A second
+/// SIGINT or SIGTERM has its former effect, so that a program which does not come to its end can be
+/// ended; SIGHUP, which both the kernel and the shell of a closed terminal send, never ends it, and
+/// where it is ignored (nohup) it stays so. Several at a time, in any threads, see the same
+/// request.
 class THALWEG_API StopRequest {
  public:
   StopRequest();
