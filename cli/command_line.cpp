@@ -357,7 +357,6 @@ void open_standard_streams() {
 // What is printed may wait in a buffer until now. A reader that has seen enough, such as head, is
 // no error.
 int finish_output(int code) {
-  errno = 0;
   std::cout.flush();
   if (std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout) return code;
   if (errno == EPIPE) return code;

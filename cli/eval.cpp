@@ -11,7 +11,7 @@ int run_eval(const EvalOptions& options) {
   const Device device = apply(options.common);
   Recipe recipe;
   load_recipe_of_run(recipe, options.run, options.overrides);
-  const RecipeData data = load_data(recipe);
+  const RecipeData data = load_data(recipe, OtherSet::refused);
   nn::Sequential net = load_trained_net(recipe, options.run, options.weights, data.test, device);
 
   std::vector<metric::MetricPtr> metrics = make_metrics(recipe);

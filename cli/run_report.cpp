@@ -170,6 +170,7 @@ void complete_report(train::ReportData& report, Recipe& recipe, const RecipeData
                      nn::Sequential& net, const train::LossFunction& loss) {
   report.title = recipe.run.name;
   report.version = kVersion;
+  report.data = describe(data);
   report.seed = static_cast<uint64_t>(recipe.run.seed);
   report.parameters = net.parameters().trainable().element_count();
   for (auto& [key, value] : recipe_settings(recipe.sections()))

@@ -18,16 +18,18 @@ namespace {
 
 constexpr int64_t kTestBatch = 256;
 
-Splits load_splits(Recipe& recipe) {
+// `in_place_of` becomes the name of a set that could not be had.
+Splits load_splits(Recipe& recipe, OtherSet other, std::string& in_place_of) {
   const auto seed = static_cast<uint64_t>(recipe.run.seed);
   const auto& part = recipe.data.set.as<DataSetPart>();
   try {
     return part.load(seed);
   } catch (const Error& error) {
     std::optional<Chosen> fallback = part.fallback();
-    if (error.kind() != ErrorKind::unavailable || !fallback) throw;
-    log(LogLevel::warn,
-        fmt::format("{}; training on {} instead", error.what(), fallback->kind->name));
+    if (error.kind() != ErrorKind::unavailable || !fallback || other == OtherSet::refused) throw;
+    in_place_of = recipe.data.set.kind->name;
+    log(LogLevel::warn, fmt::format("{}; {} in its place", error.what(), fallback->kind->name));
+    recipe.run.name += fmt::format("-on-{}", fallback->kind->name);
     recipe.data.set = std::move(*fallback);
     return recipe.data.set.as<DataSetPart>().load(seed);
   }
@@ -78,14 +80,27 @@ Device apply(const CommonOptions& options) {
   return parse_device(options.device);
 }
 
-RecipeData load_data(Recipe& recipe) {
-  Splits splits = load_splits(recipe);
+RecipeData load_data(Recipe& recipe, OtherSet other) {
+  std::string in_place_of;
+  Splits splits = load_splits(recipe, other, in_place_of);
   check_splits(splits);
   if (recipe.train.loss.as<LossPart>().takes_classes())
     splits = {splits.train.with_class_labels(), splits.test.with_class_labels()};
   const nn::Sequential net = layers_of(recipe);
   return {transformed(splits.train, recipe, true).for_net(net),
-          transformed(splits.test, recipe, false).for_net(net), splits.test};
+          transformed(splits.test, recipe, false).for_net(net), splits.test,
+          std::move(in_place_of)};
+}
+
+// Counting the samples of files would read all of them.
+std::string describe(const RecipeData& data) {
+  const auto part = [](const DataHalf& half) {
+    return half.set() ? fmt::format("{}, {} samples", half.name(), half.samples()) : half.name();
+  };
+  std::string text = fmt::format("{}; {}", part(data.train), part(data.test));
+  if (!data.in_place_of.empty())
+    text += fmt::format("; in place of {}, which is not there", data.in_place_of);
+  return text;
 }
 
 DataHalf transformed_for_test(const Recipe& recipe, const DataHalf& raw) {

@@ -15,14 +15,24 @@ namespace thalweg::cli {
 /// Sets threads and verbosity; returns the device. Throws Error{unavailable} if it is not there.
 Device apply(const CommonOptions& options);
 
-/// The data of a recipe with its transforms. Where the set cannot be had and the recipe allows
-/// another, the recipe is changed to that one, and a warning says so.
+/// The data of a recipe with its transforms.
 struct RecipeData {
   DataHalf train;
   DataHalf test;
-  DataHalf raw_test;  ///< without transforms, to show its samples
+  DataHalf raw_test;             ///< without transforms, to show its samples
+  std::string in_place_of = {};  ///< the set that could not be had; "": it is the recipe's own
 };
-RecipeData load_data(Recipe& recipe);
+
+/// Whether another set will do. What was trained or measured on one set must not go on with
+/// another.
+enum class OtherSet : uint8_t { allowed, refused };
+
+/// Where the set cannot be had, and recipe and caller allow another, the recipe is changed to that
+/// one, its run is called after it, and a warning says so.
+RecipeData load_data(Recipe& recipe, OtherSet other = OtherSet::allowed);
+
+/// "drawn_digits (train), 60000 samples; drawn_digits (test), 10000 samples"
+std::string describe(const RecipeData& data);
 
 /// Samples as the net sees them when it is tested.
 DataHalf transformed_for_test(const Recipe& recipe, const DataHalf& raw);

@@ -72,9 +72,15 @@ void print_profile(Profile& profile, const train::RunPaths& paths) {
   fmt::print("\n{}\n", profile.table());
 }
 
-bool is_over(const train::Session& session, const Recipe& recipe) {
-  const int64_t limit = recipe.train.max_steps;
-  return session.epoch() > recipe.train.epochs || (limit > 0 && session.steps() >= limit);
+// Why a run has nothing left to train, and how it goes on all the same.
+std::string text_of_end(train::EndReason reason, const Recipe& recipe) {
+  if (reason != train::EndReason::early_stopping)
+    return "to go on, --set train.epochs=N or train.max_steps=N with more";
+  const int64_t patience = recipe.early_stopping.patience;
+  return fmt::format(
+      "it stopped early, as the last {} evaluations brought no better {}; to go on, --set "
+      "train.early_stopping.patience=N with more than {}, or 0 for none",
+      patience, recipe.train.monitor, patience);
 }
 
 // Says where the run goes on. False if it has nothing left to do.
@@ -88,11 +94,10 @@ bool resume(train::Session& session, const Recipe& recipe, const std::string& fo
         folder, done, session.steps(), recipe.train.epochs);
   }
   const train::RunPaths& paths = *session.paths();
-  if (is_over(session, recipe) && std::filesystem::exists(paths.model)) {
-    fmt::print(
-        "run     {} is finished: {} epochs, {} steps; nothing is left to train; to go on, "
-        "--set train.epochs=N or train.max_steps=N with more\n",
-        folder, done, session.steps());
+  const std::optional<train::EndReason> end = session.end();
+  if (end && std::filesystem::exists(paths.model)) {
+    fmt::print("run     {} is finished: {} epochs, {} steps; nothing is left to train; {}\n",
+               folder, done, session.steps(), text_of_end(*end, recipe));
     return false;
   }
   fmt::print("run     {} goes on after step {}, in epoch {}\n", folder, session.steps(),
@@ -121,9 +126,11 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
                  const std::string& command) {
   const Device device = apply(options.common);
   manual_seed(static_cast<uint64_t>(recipe.run.seed));
-  const RecipeData data = load_data(recipe);
+  const RecipeData data =
+      load_data(recipe, options.resume.empty() ? OtherSet::allowed : OtherSet::refused);
   nn::Sequential net = make_net(recipe, data.train, device);
-  fmt::print("{}\n", nn::to_string(nn::summarize(net, data.train.example())));
+  fmt::print("Data: {}\n\n{}\n", describe(data),
+             nn::to_string(nn::summarize(net, data.train.example())));
   std::fflush(stdout);
 
   data::DataLoader loader = make_train_loader(recipe, data.train);

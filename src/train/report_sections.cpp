@@ -80,7 +80,9 @@ std::string phase_row(const std::string& name, double seconds, int64_t calls, do
 std::string facts_html(const ReportData& data) {
   std::string html = "<dl class=\"facts\">\n";
   html += fact("command", "Command", data.command);
+  html += fact("data", "Data", data.data);
   html += fact("started", "Started", data.started);
+  html += fact("resumed", "Went on", data.resumed);
   html += fact("device", "Device", data.device);
   if (data.threads > 0) html += fact("threads", "Threads", fmt::format("{}", data.threads));
   html += fact("seed", "Seed", fmt::format("{}", data.seed));

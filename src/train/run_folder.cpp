@@ -61,6 +61,7 @@ RunPaths::RunPaths(const std::string& path)
       checkpoints(path + "/checkpoints"),
       model(path + "/model.safetensors"),
       report(path + "/report.html"),
+      times(path + "/times.json"),
       profile(path + "/profile.json") {}
 
 class RunFolder::State {

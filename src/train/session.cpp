@@ -75,8 +75,8 @@ Session::State::State(nn::Module& net, LossFunction loss, Trainer& trainer,
                                    : eager_step(net, this->loss, trainer)),
       train_metrics(fresh_metrics(options.metrics)),
       test_metrics(fresh_metrics(options.metrics)),
-      name("training"),
-      started(format_utc(std::chrono::system_clock::now())) {
+      name("training") {
+  before.started = format_utc(std::chrono::system_clock::now());
   if (!this->loss) fail_invalid("session: there is no loss function");
   check_options(options);
 }
@@ -126,8 +126,7 @@ SessionResult Session::run() {
   result.signal = s.signal;
   result.steps = s.at.step;
   result.seconds = s.clock.total();
-  const double training = s.clock.seconds(PhaseClock::data) + s.clock.seconds(PhaseClock::step);
-  result.samples_per_s = training > 0 ? static_cast<double>(s.samples) / training : 0;
+  result.samples_per_s = speed_of(s.clock.times(), s.samples);
   result.train = s.at.train;
   result.test = s.at.test;
   result.best = s.at.best;
@@ -138,10 +137,11 @@ SessionResult Session::run() {
 void Session::stop() { state_->stop_wanted = true; }
 int64_t Session::steps() const { return state_->at.step; }
 int64_t Session::epoch() const { return state_->at.epoch; }
+std::optional<EndReason> Session::end() const { return state_->end(); }
 const RunPaths* Session::paths() const { return state_->paths ? &*state_->paths : nullptr; }
 nn::Module& Session::net() const { return state_->net; }
 Trainer& Session::trainer() const { return state_->trainer; }
-std::vector<ReportPhase> Session::phases() const { return state_->clock.report(); }
+std::vector<ReportPhase> Session::phases() const { return phases_of(state_->clock.times()); }
 void Session::print(std::string_view line) { state_->print(line); }
 
 }  // namespace thalweg::train

@@ -1,6 +1,7 @@
 // A session's checkpoints: what they hold, and going on from them.
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include <thalweg/base/log.h>
@@ -160,6 +161,22 @@ void Session::State::resume(const std::string& path) {
   folder.emplace(RunFolder::resume(path, at.step));
   paths = folder->paths();
   name = path;
+  resume_times();
+}
+
+// The report is poorer without them, the run is not.
+void Session::State::resume_times() {
+  const std::string now = before.started;
+  if (std::filesystem::exists(paths->times)) {
+    try {
+      before = RunTimes::read(paths->times);
+    } catch (const Error& error) {
+      thalweg::log(LogLevel::warn,
+                   fmt::format("{}; the report will lack the times until now", error.what()));
+    }
+  }
+  before.go_on(at.step, at.epoch, now);
+  epoch_before_ = before.epoch_part;
 }
 
 void Session::State::write_checkpoint(const data::LoaderState& next, bool is_best) {
@@ -171,6 +188,7 @@ void Session::State::write_checkpoint(const data::LoaderState& next, bool is_bes
   // The best one first: a kill in between finds the older checkpoint, and writes both anew.
   if (is_best && options.checkpoints.keep_best) checkpoints.write_best(checkpoint);
   last_checkpoint = checkpoints.write(at.step, checkpoint);
+  times().write(folder->paths().times);
   last_checkpoint_time_ = clock.total();
 }
 

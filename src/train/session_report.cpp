@@ -1,6 +1,6 @@
 // What a session shows, and leaves in the run's folder at its end.
 
-#include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include <thalweg/base/log.h>
@@ -42,11 +42,28 @@ ReportConfusion confusion_of(const std::vector<metric::MetricPtr>& metrics,
 
 }  // namespace
 
-std::vector<ReportPhase> PhaseClock::report() const {
+std::vector<ReportPhase> phases_of(const PhaseTimes& times) {
   std::vector<ReportPhase> phases;
   for (size_t i = 0; i < kPhases; ++i)
-    if (calls_[i]) phases.push_back({kNames[i], seconds_[i], calls_[i]});
+    if (times.calls[i]) phases.push_back({kPhaseNames[i], times.seconds[i], times.calls[i]});
   return phases;
+}
+
+double speed_of(const PhaseTimes& times, int64_t samples) {
+  const double training = times.seconds[PhaseClock::data] + times.seconds[PhaseClock::step];
+  return training > 0 ? static_cast<double>(samples) / training : 0;
+}
+
+RunTimes Session::State::times() const {
+  RunTimes times = before;
+  times.step = at.step;
+  times.samples += samples;
+  times.seconds += clock.total();
+  times.phases += clock.times();
+  for (const auto& [epoch, seconds] : epoch_seconds) times.epochs[epoch] = seconds;
+  times.epoch_part = epoch_before_;
+  if (times.epoch_part) *times.epoch_part += clock.total() - epoch_began_;
+  return times;
 }
 
 std::string Session::State::standing_text(bool epoch_ended, bool evaluated) const {
@@ -61,8 +78,7 @@ void Session::State::print(std::string_view line) {
 }
 
 std::string Session::State::stop_text(int by) const {
-  std::string text =
-      fmt::format("stopped by {} after step {}", by == SIGINT ? "SIGINT" : "SIGTERM", at.step);
+  std::string text = fmt::format("stopped by SIG{} after step {}", ::sigabbrev_np(by), at.step);
   if (!paths) return text;
   text += fmt::format("; checkpoint {}", last_checkpoint);
   std::string command = options.resume_command;
@@ -78,23 +94,28 @@ void Session::State::finish(const std::string& status) {
   ReportData report;
   report.title = name;
   report.status = status;
-  report.started = started;
+  const RunTimes total = times();
+  report.started = total.started;
+  for (const RunTimes::Resumption& other : total.resumed) {
+    report.resumed += fmt::format("{}after step {}, {}", report.resumed.empty() ? "" : "; ",
+                                  other.step, other.at);
+  }
   report.threads = num_threads();
   report.seed = default_random_state().seed;
   report.parameters = trainer.parameters().element_count();
-  report.seconds = clock.total();
-  const double training = clock.seconds(PhaseClock::data) + clock.seconds(PhaseClock::step);
-  report.samples_per_s = training > 0 ? static_cast<double>(samples) / training : 0;
+  report.seconds = total.seconds;
+  report.samples_per_s = speed_of(total.phases, total.samples);
   report.final_figures = at.test.empty() ? at.train : at.test;
   add_curves(report, read_metrics(folder->paths().metrics));
   for (ReportEpoch& epoch : report.epochs) {
-    const auto seconds = epoch_seconds.find(epoch.epoch);
-    if (seconds != epoch_seconds.end()) epoch.seconds = seconds->second;
+    const auto seconds = total.epochs.find(epoch.epoch);
+    if (seconds != total.epochs.end()) epoch.seconds = seconds->second;
   }
   report.confusion = confusion_of(test_metrics, options.evaluation);
-  report.phases = clock.report();
+  report.phases = phases_of(total.phases);
   if (options.complete_report) options.complete_report(report);
   write_report(folder->paths().report, report);
+  total.write(folder->paths().times);
 }
 
 }  // namespace thalweg::train

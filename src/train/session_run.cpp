@@ -24,8 +24,8 @@ std::string names_of(const Figures& figures) {
 EndReason Session::State::train(Session& session) {
   const StopRequest stop;
   while (!end()) {
-    const double began = clock.total();
-    const bool is_whole = at.epoch_step == 0;
+    epoch_began_ = clock.total();
+    if (at.epoch_step == 0) epoch_before_ = 0;
     data::DataLoader::Iterator it = loader.begin();
     clock.end(PhaseClock::data);
     if (it == loader.end())
@@ -46,9 +46,11 @@ EndReason Session::State::train(Session& session) {
       if (evaluates) evaluate_now(session);
       if (epoch_ends || evaluates) print(standing_text(epoch_ends, evaluates));
       if (epoch_ends) {
-        if (is_whole) epoch_seconds[at.epoch] = clock.total() - began;
+        if (epoch_before_) epoch_seconds[at.epoch] = *epoch_before_ + clock.total() - epoch_began_;
         ++at.epoch;
         at.epoch_step = 0;
+        epoch_began_ = clock.total();
+        epoch_before_ = 0;
       }
       const bool is_best = at.best_step != best_before;
       if (is_best || end() || checkpoint_is_due(epoch_ends)) {

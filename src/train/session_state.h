@@ -9,34 +9,36 @@
 #include <thalweg/graph/profile.h>
 #include <thalweg/train/session.h>
 
+#include "train/run_times.h"
+
 namespace thalweg::train {
 
 /// Adds up the main thread's time by what it is spent on.
 class PhaseClock {
  public:
-  enum Phase : uint8_t { data, step, evaluation, checkpoint, other };
-  static constexpr size_t kPhases = 5;
-  static constexpr const char* kNames[kPhases] = {"data", "step", "evaluation", "checkpoint",
-                                                  "records"};
+  enum Phase : uint8_t { data, step, evaluation, checkpoint, other };  // as in kPhaseNames
 
   /// The time since the last call belongs to `phase`.
   void end(Phase phase) {
     const double now = watch_.seconds();
-    note_stretch(kNames[phase], now - last_);
-    seconds_[phase] += now - last_;
-    ++calls_[phase];
+    note_stretch(kPhaseNames[phase], now - last_);
+    times_.seconds[phase] += now - last_;
+    ++times_.calls[phase];
     last_ = now;
   }
-  double seconds(Phase phase) const { return seconds_[phase]; }
+  const PhaseTimes& times() const { return times_; }
   double total() const { return watch_.seconds(); }
-  std::vector<ReportPhase> report() const;
 
  private:
   Stopwatch watch_;
   double last_ = 0;
-  std::array<double, kPhases> seconds_ = {};
-  std::array<int64_t, kPhases> calls_ = {};
+  PhaseTimes times_;
 };
+
+/// For the report: those that were gone through.
+std::vector<ReportPhase> phases_of(const PhaseTimes& times);
+/// Samples a second while training.
+double speed_of(const PhaseTimes& times, int64_t samples);
 
 /// Where a run stands: what a checkpoint keeps besides weights, trainer and loader.
 struct Standing {
@@ -63,15 +65,19 @@ class Session::State {
   Checkpoint snapshot(const data::LoaderState& next) const;
   void restore(const Checkpoint& checkpoint);
   void resume(const std::string& folder);
+  void resume_times();
   void write_checkpoint(const data::LoaderState& next, bool is_best);
 
   // --- session_run.cpp ---
   EndReason train(Session& session);
+  /// Why the run is over, if it is.
+  std::optional<EndReason> end() const;
 
   // --- session_report.cpp ---
   void finish(const std::string& status);
   std::string stop_text(int signal) const;
   void print(std::string_view line);
+  RunTimes times() const;  // of all processes until now
 
   nn::Module& net;
   LossFunction loss;
@@ -84,12 +90,12 @@ class Session::State {
   std::optional<RunFolder> folder;  // while it is being written
   std::optional<RunPaths> paths;
   std::string name;
-  std::string started;
+  RunTimes before;  // what earlier processes took
   std::string last_checkpoint;
   std::unique_ptr<Progress> progress;
   PhaseClock clock;
   int64_t samples = 0;                      // trained on by this process
-  std::map<int64_t, double> epoch_seconds;  // of whole epochs in this process, evaluation included
+  std::map<int64_t, double> epoch_seconds;  // of epochs that this process ended
   bool stop_wanted = false;
   int signal = 0;
 
@@ -102,14 +108,14 @@ class Session::State {
   bool judge(const Figures& test);
   bool evaluation_is_due(bool epoch_ends) const;
   bool checkpoint_is_due(bool epoch_ends) const;
-  /// Why the run is over, if it is.
-  std::optional<EndReason> end() const;
   std::string standing_text(bool epoch_ended, bool evaluated) const;
   void show_progress();
   bool greater_is_better() const;
 
   int64_t steps_of_epoch_ = 0;
   double last_checkpoint_time_ = 0;
+  double epoch_began_ = 0;                  // or went on, by the clock
+  std::optional<double> epoch_before_ = 0;  // seconds of this epoch in earlier processes
   double last_shown_ = -1;
   metric::MetricPtr step_loss_ = metric::loss();
 };

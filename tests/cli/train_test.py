@@ -13,7 +13,7 @@ import sys
 import time
 import unittest
 
-from program import ENVIRONMENT, ProgramTest
+from program import ENVIRONMENT, SMALL, ProgramTest
 
 ProgramTest.program = sys.argv.pop()
 
@@ -40,6 +40,50 @@ class Train(ProgramTest):
         self.assertIn("Dense", out)
         self.assertIn("accuracy", out + err)
         self.assertIn("report.html", out)
+
+    def test_damaged_checkpoints_are_named(self):
+        run = self.train()
+        self.assertEqual(json.loads(self.succeed("inspect", run, "--json"))["damaged"], [])
+        cut = os.path.join(run, "checkpoints", "step-00000040.safetensors")
+        with open(self.path(cut), "r+b") as file:
+            file.truncate(1000)
+        changed = os.path.join(run, "checkpoints", "best.safetensors")
+        with open(self.path(changed), "r+b") as file:
+            file.seek(-1, os.SEEK_END)
+            last = file.read(1)[0]
+            file.seek(-1, os.SEEK_END)
+            file.write(bytes([last ^ 1]))
+        code, out, err = self.run_program("inspect", run, "--json")
+        self.assertEqual(code, 3)
+        damaged = json.loads(out)["damaged"]
+        self.assertEqual(len(damaged), 2)
+        self.assertIn(cut, damaged[0])
+        self.assertIn(changed, damaged[1])
+        self.assertIn("checksum", damaged[1])
+        self.assertIn(cut, self.run_program("inspect", run)[1])
+        self.assertIn(f"{run}: 2 of them", err)
+
+    def test_a_set_in_place_of_another_is_named_wherever_the_run_is(self):
+        net = SMALL.replace('set = "spirals"', 'set = "fashion_mnist"\nfolder = "none"')
+        net = net.replace("train_samples = 200\ntest_samples = 100\n", "").replace("units = 2", "units = 10")
+        self.write("clothes.toml", net.replace('name = "small"', 'name = "clothes"'))
+        out = self.succeed("train", "clothes.toml", "--set", "train.max_steps=30")
+        self.assertIn("Data: drawn_digits (train), 60000 samples; drawn_digits (test), 10000 samples; in place of fashion_"
+                      "mnist, which is not there\n", out)
+        run = [line.split()[1] for line in out.splitlines() if line.startswith("run ")][0]
+        self.assertTrue(run.startswith("runs/clothes-on-drawn_digits-"), run)
+        report = self.read(run, "report.html").decode()
+        self.assertIn("<title>clothes-on-drawn_digits", report)
+        self.assertRegex(report, r"<dt>Data</dt><dd id=\"data\">drawn_digits \(train\), 60000 samples")
+
+    def test_a_run_goes_on_and_is_measured_on_its_own_data_only(self):
+        run = self.train()
+        path = self.path(os.path.join(run, "config.toml"))
+        text = self.read(run, "config.toml").decode()
+        begin, end = text.index("[data]"), text.index("batch_size")
+        self.write(path, text[:begin] + '[data]\nset = "fashion_mnist"\nfolder = "none"\n' + text[end:])
+        self.expect_error(4, "fashion_mnist: the data set is not there", "train", "--resume", run)
+        self.expect_error(4, "fashion_mnist: the data set is not there", "eval", run)
 
     def test_results_are_on_standard_output_where_there_is_no_terminal(self):
         code, out, err = self.run_program("train", "small.toml")
@@ -420,6 +464,59 @@ class Stopped(ProgramTest):
         process.communicate()
         self.succeed("train", "--resume", run)
         self.expect_same_as_never_stopped(run)
+
+    def report_of(self, run):
+        page = self.read(run, "report.html").decode()
+        return json.loads(page.split('id="thalweg-run">')[1].split("</script>")[0])
+
+    def test_the_report_of_a_run_that_went_on_is_about_all_of_it(self):
+        process, run = self.start_long()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        first = self.report_of(run)
+        self.succeed("train", "--resume", run)
+        whole = self.report_of(run)
+        stopped_at = json.loads(self.read(run, "times.json"))["resumed"][0]["step"]
+        self.assertEqual(sum(phase["calls"] for phase in whole["phases"] if phase["name"] == "step"), 1200)
+        self.assertEqual(whole["started"], first["started"])
+        self.assertTrue(whole["resumed"].startswith(f"after step {stopped_at}, 20"), whole["resumed"])
+        self.assertGreater(whole["seconds"], first["seconds"])
+        self.assertEqual([epoch["epoch"] for epoch in whole["epochs"]], list(range(1, 61)))
+        self.assertTrue(all(epoch["seconds"] > 0 for epoch in whole["epochs"]), whole["epochs"])
+        for before, after in zip(first["epochs"], whole["epochs"]):
+            self.assertEqual(before, after)
+        self.assertEqual(whole["steps"]["step"][1:], list(range(10, 1201, 10)))
+        for name in ("step", "loss", "learning_rate"):
+            known = len(first["steps"][name])
+            self.assertEqual(first["steps"][name], whole["steps"][name][:known])
+
+    def test_damaged_times_are_told_of_and_no_hindrance(self):
+        run = self.train()
+        self.write(os.path.join(run, "times.json"), '{"started": 3}')
+        code, _, err = self.run_program("train", "--resume", run, "--set", "train.epochs=3")
+        self.assertEqual(code, 0)
+        self.assertIn("times.json is damaged", err)
+        self.assertEqual([epoch["seconds"] > 0 for epoch in self.report_of(run)["epochs"]], [False, False, True])
+
+    def test_a_terminal_that_closes_stops_a_run_as_ctrl_c_does(self):
+        process, run = self.start_long()
+        process.send_signal(signal.SIGHUP)
+        err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 129, err)
+        self.assertIn("stopped by SIGHUP after step", err)
+        self.succeed("train", "--resume", run)
+        self.expect_same_as_never_stopped(run)
+
+    def test_a_run_that_stopped_early_says_so_and_how_it_goes_on(self):
+        run = self.train("--set", "train.epochs=30", "--set", "train.early_stopping.patience=2", "--set",
+                         "train.early_stopping.min_delta=0.5")
+        self.assertIn(b"no more improvement", self.read(run, "report.html"))
+        out = self.succeed("train", "--resume", run)
+        self.assertIn("3 epochs, 60 steps; nothing is left to train; it stopped early, as the last 2 evaluations "
+                      "brought no better loss; to go on, --set train.early_stopping.patience=N", out)
+        out = self.succeed("train", "--resume", run, "--set", "train.early_stopping.patience=4")
+        self.assertIn("goes on after step 60, in epoch 4", out)
+        self.assertEqual(json.loads(self.succeed("inspect", run, "--json"))["epochs"], 5)
 
     def test_what_is_no_run_cannot_go_on(self):
         self.expect_error(3, "nowhere", "train", "--resume", "nowhere")

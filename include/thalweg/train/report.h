@@ -66,6 +66,8 @@ struct ReportData {
   std::string status = "finished";  ///< or e.g. "interrupted at step 1,200"
   std::string started = {};         ///< UTC, e.g. "2026-03-01 12:30:05 UTC"
   std::string command = {};         ///< the command line
+  std::string resumed = {};         ///< after which steps and when it went on; "": in one go
+  std::string data = {};            ///< e.g. "mnist, 60,000 samples to train on"
   std::string version = {};         ///< Thalweg's
   std::string device = {};          ///< e.g. "cpu (AMD EPYC 9654)"
   int threads = 0;                  ///< 0: not shown

@@ -5,9 +5,12 @@
 //   runs/<name>-<UTC time>/
 //     config.toml                the settings it ran with
 //     metrics.jsonl              a JSON object a line:
-//     {"step":938,"epoch":1,"part":"test","loss":0.52} events.out.tfevents.*      the same for
-//     TensorBoard checkpoints/               what it goes on from model.safetensors          the
-//     trained net report.html                the page for people
+//                                {"step":938,"epoch":1,"part":"test","loss":0.52}
+//     events.out.tfevents.*      the same for TensorBoard
+//     checkpoints/               what it goes on from
+//     model.safetensors          the trained net
+//     times.json                 where the time went, for the page of a run that went on
+//     report.html                the page for people
 //
 // A run that goes on after a stop ends with the same metrics.jsonl as one that never stopped: it
 // holds no times.
@@ -26,7 +29,7 @@ namespace thalweg::train {
 /// Where things are in a run's folder.
 struct THALWEG_API RunPaths {
   explicit RunPaths(const std::string& folder);
-  std::string folder, config, metrics, checkpoints, model, report, profile;
+  std::string folder, config, metrics, checkpoints, model, report, times, profile;
 };
 
 /// A line of metrics.jsonl.

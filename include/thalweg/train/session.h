@@ -160,6 +160,8 @@ class THALWEG_API Session {
 
   int64_t steps() const;  ///< done in the whole run
   int64_t epoch() const;  ///< in progress, counted from 1
+  /// Why nothing is left to train; none while something is.
+  std::optional<EndReason> end() const;
   /// The run's folder; null without one.
   const RunPaths* paths() const;
   nn::Module& net() const;
