@@ -9,12 +9,13 @@ namespace {
 
 data::Interpolation interpolation_of(const std::string& name) {
   if (name == "nearest") return data::Interpolation::nearest;
+  if (name == "lanczos") return data::Interpolation::lanczos;
   return name == "cubic" ? data::Interpolation::cubic : data::Interpolation::linear;
 }
 
 Field interpolation_field(std::string* target) {
   return one_of("interpolation", target, "how values between pixels are found",
-                {"nearest", "linear", "cubic"});
+                {"nearest", "linear", "cubic", "lanczos"});
 }
 
 struct Resize : TransformPart {

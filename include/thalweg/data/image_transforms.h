@@ -11,9 +11,9 @@
 
 namespace thalweg::data {
 
-/// How values between pixels are found. When a picture gets smaller, linear and cubic (Catmull-Rom)
-/// take all pixels into account, as Pillow does.
-enum class Interpolation { nearest, linear, cubic };
+/// How values between pixels are found. When a picture gets smaller, linear, cubic (Catmull-Rom)
+/// and lanczos (of three lobes) take all pixels into account, as Pillow does.
+enum class Interpolation { nearest, linear, cubic, lanczos };
 
 struct CenterCropOptions {
   int64_t height = 0;  // of the part; not larger than the picture
@@ -22,6 +22,15 @@ struct CenterCropOptions {
 };
 /// The middle of the picture.
 THALWEG_API Transform center_crop(CenterCropOptions options);
+
+struct TenViewsOptions {
+  int64_t height = 0;  // of a view; not larger than the picture
+  int64_t width = 0;
+};
+/// The four corners of the picture - left before right, above before below - and its middle, then
+/// the same mirrored: [10, channels, height, width] (Krizhevsky et al. 2012; CNTK's MultiView10).
+/// The mean of a net's outputs for them is better than its output for one.
+THALWEG_API Transform ten_views(TenViewsOptions options);
 
 struct RandomResizedCropOptions {
   int64_t height = 224;  // of the result
@@ -83,6 +92,10 @@ struct RandomLightingOptions {
 /// The same colour added to all pixels: vectors * (values * normal numbers); Krizhevsky et al.
 /// 2012.
 THALWEG_API Transform random_lighting(RandomLightingOptions options = {});
+
+/// What an OpenCV XML file as CNTK's Intensity transform takes says: matrices EigVal [n] and EigVec
+/// [n, n], a row for each channel, for pictures from 0 to 255. Throws Error{io} for another file.
+THALWEG_API RandomLightingOptions lighting_from_file(const std::string& path, double std = 0.1);
 
 struct RandomCutoutOptions {
   int64_t height = 16;  // of the rectangle

@@ -147,7 +147,7 @@ class RandomRotate final : public PictureStep {
   explicit RandomRotate(RandomRotateOptions options) : options_(options) {
     if (!(options.degrees >= 0 && options.degrees <= 180))
       fail_invalid("random_rotate: {} degrees are not between 0 and 180", options.degrees);
-    if (options.interpolation == Interpolation::cubic)
+    if (options.interpolation > Interpolation::linear)
       fail_invalid("random_rotate: the interpolation is nearest or linear");
   }
 

@@ -28,6 +28,19 @@ double catmull_rom(double x) {
   return 0;
 }
 
+double sinc(double x) { return x == 0 ? 1 : std::sin(M_PI * x) / (M_PI * x); }
+double lanczos(double x) { return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0; }
+
+struct Kernel {
+  double support;  // 0 from there on
+  double (*weight)(double x);
+};
+
+Kernel kernel_of(Interpolation interpolation) {
+  if (interpolation == Interpolation::lanczos) return {3, lanczos};
+  return interpolation == Interpolation::cubic ? Kernel{2, catmull_rom} : Kernel{1, triangle};
+}
+
 Axis nearest_axis(double begin, double size, int64_t in_size, int64_t out_size) {
   Axis axis;
   axis.weights.assign(static_cast<size_t>(out_size), 1.0f);
@@ -44,10 +57,10 @@ Axis nearest_axis(double begin, double size, int64_t in_size, int64_t out_size) 
 Axis make_axis(double begin, double size, int64_t in_size, int64_t out_size,
                Interpolation interpolation) {
   if (interpolation == Interpolation::nearest) return nearest_axis(begin, size, in_size, out_size);
-  const bool is_cubic = interpolation == Interpolation::cubic;
+  const Kernel kernel = kernel_of(interpolation);
   const double scale = size / static_cast<double>(out_size);
   const double wide = std::max(scale, 1.0);
-  const double support = (is_cubic ? 2 : 1) * wide;
+  const double support = kernel.support * wide;
   const auto low = static_cast<int64_t>(std::floor(begin));
   const auto high = std::min<int64_t>(in_size, static_cast<int64_t>(std::ceil(begin + size)));
   Axis axis;
@@ -66,7 +79,7 @@ Axis make_axis(double begin, double size, int64_t in_size, int64_t out_size,
     double sum = 0;
     for (int64_t x = from; x < to && x - first < static_cast<int64_t>(axis.taps); ++x) {
       const double at = (static_cast<double>(x) + 0.5 - center) / wide;
-      const double weight = is_cubic ? catmull_rom(at) : triangle(at);
+      const double weight = kernel.weight(at);
       weights[x - first] = static_cast<float>(weight);
       sum += weight;
     }

@@ -104,6 +104,32 @@ TEST(RandomLighting, AddsOneColourOfThePrincipalComponents) {
               HasSubstr("for 3 channels, pictures have 1"));
 }
 
+TEST(RandomLighting, TakesItsColoursFromAFile) {
+  const TempDir dir;
+  const auto write = [&](const std::string& values, const std::string& vectors) {
+    return dir.write("pca.xml",
+                     "<?xml version=\"1.0\" ?><opencv_storage>\n<EigVal "
+                     "type_id=\"opencv-matrix\"><rows>1</rows><data>" +
+                         values + "</data></EigVal>\n<EigVec type_id=\"opencv-matrix\"><data>" +
+                         vectors + "</data></EigVec></opencv_storage>");
+  };
+  // All of the light is in the second value, and falls on the channels as 2 to 1 to 0.
+  const auto options = lighting_from_file(write("0 10 0", "0 2 0\n0 1 0\n0 0 0"), 0.5);
+  const auto out = applied(random_lighting(options), std::vector<float>(12, 128), {3, 2, 2}, 3);
+  const float light = out[4] - 128;
+  EXPECT_NE(light, 0);
+  EXPECT_NEAR(out[0] - 128, 2 * light, 1e-4);
+  EXPECT_EQ(out[8], 128);
+  EXPECT_LT(std::abs(light), 0.5 * 10 * 5);
+  EXPECT_THAT(error_text(ErrorKind::io, [&] { lighting_from_file(write("1 2 3", "1 2")); }),
+              HasSubstr("3 eigenvalues and 2 numbers of eigenvectors"));
+  const auto read = [&](const std::string& bytes) {
+    lighting_from_file(dir.write("f.xml", bytes));
+  };
+  const std::string good = "<EigVal><data>1 2</data></EigVal><EigVec><data>1 2 3 4</data></EigVec>";
+  EXPECT_GT(count_rejected_mutations(good, 100, 17, read), 30);
+}
+
 TEST(RandomCutout, FillsARectangleOfAllChannels) {
   const std::vector<float> ones(2 * 20 * 30, 1);
   std::vector<int> counts;

@@ -85,10 +85,41 @@ TEST(Resample, GivesThePixelsThatPillowGives) {
   }
 }
 
+// Likewise, of a picture in which neighbours differ widely; grey [9, 8].
+TEST(Resample, TakesNeighboursWithTheWeightsThatPillowHas) {
+  std::vector<uint8_t> picture;
+  for (int y = 0; y < 9; ++y)
+    for (int x = 0; x < 8; ++x)
+      picture.push_back(static_cast<uint8_t>(y * y * 37 + x * 91 + x * y * 13));
+  const Expected cases[] = {{{0, 0, 9, 8, 4, 5, Interpolation::cubic},
+                             {60,  157, 120, 126, 154, 118, 144, 171, 134, 153,
+                              125, 157, 119, 110, 134, 75,  138, 127, 123, 111}},
+                            {{0, 0, 9, 8, 13, 11, Interpolation::cubic},
+                             {0,   131, 72,  110, 155, 111, 139, 125, 211, 229, 169, 72,
+                              109, 105, 126, 131, 71,  127, 102, 44,  40,  128, 70,  46}},
+                            {{0, 0, 9, 8, 4, 5, Interpolation::lanczos},
+                             {58,  155, 123, 127, 151, 115, 151, 176, 124, 160,
+                              130, 160, 119, 108, 127, 75,  136, 125, 128, 110}},
+                            {{0, 0, 9, 8, 13, 11, Interpolation::lanczos},
+                             {1,  144, 62,  108, 161, 96,  144, 123, 218, 246, 184, 66,
+                              95, 98,  118, 130, 56,  119, 104, 21,  34,  125, 80,  31}}};
+  for (const Expected& expected : cases) {
+    const Resampling& part = expected.part;
+    std::vector<uint8_t> out(static_cast<size_t>(part.out_height * part.out_width));
+    resample_planes({picture.data(), DType::u8, 1, 9, 8}, part,
+                    {out.data(), part.out_width, part.out_height * part.out_width});
+    const size_t step = part.out_height == 4 ? 1 : 6;
+    ASSERT_EQ((out.size() + step - 1) / step, expected.values.size());
+    for (size_t i = 0; i < expected.values.size(); ++i)
+      EXPECT_NEAR(out[i * step], expected.values[i], 1)
+          << static_cast<int>(part.interpolation) << " to " << part.out_width << " at " << i;
+  }
+}
+
 TEST(Resample, GivesThePartItselfAtItsOwnSize) {
   const Tensor picture = ramps();
-  for (Interpolation interpolation :
-       {Interpolation::nearest, Interpolation::linear, Interpolation::cubic}) {
+  for (Interpolation interpolation : {Interpolation::nearest, Interpolation::linear,
+                                      Interpolation::cubic, Interpolation::lanczos}) {
     const auto out = resampled(picture, {3, 7, 11, 13, 11, 13, interpolation});
     const auto all = picture.to_vector<uint8_t>();
     for (size_t c = 0; c < 3; ++c)
@@ -138,6 +169,33 @@ TEST(ImageTransforms, CropTheMiddle) {
   EXPECT_THAT(error_text(ErrorKind::invalid,
                          [&] { applied(center_crop({.height = 4, .width = 4}), picture, {}); }),
               HasSubstr("a part of 4 x 4 is larger than the picture of 4 x 3"));
+}
+
+TEST(ImageTransforms, GiveTenViews) {
+  std::vector<float> picture(2 * 3 * 4);  // [2, 3, 4]
+  for (size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<float>(i);
+  const SampleKey key{0, 0};
+  const Tensor views =
+      ten_views({2, 2})->apply(Tensor::of(picture, {1, 2, 3, 4}), {{&key, 1}, 7}, 0);
+  EXPECT_EQ(views.shape(), Shape({1, 10, 2, 2, 2}));
+  const auto values = views.to_vector<float>();
+  const auto view = [&](size_t i) {
+    return std::vector<float>(values.begin() + static_cast<ptrdiff_t>(8 * i),
+                              values.begin() + static_cast<ptrdiff_t>(8 * i + 8));
+  };
+  EXPECT_EQ(view(0), std::vector<float>({0, 1, 4, 5, 12, 13, 16, 17}));
+  EXPECT_EQ(view(1), std::vector<float>({2, 3, 6, 7, 14, 15, 18, 19}));
+  EXPECT_EQ(view(2), std::vector<float>({4, 5, 8, 9, 16, 17, 20, 21}));
+  EXPECT_EQ(view(3), std::vector<float>({6, 7, 10, 11, 18, 19, 22, 23}));
+  EXPECT_EQ(view(4), std::vector<float>({1, 2, 5, 6, 13, 14, 17, 18}));
+  EXPECT_EQ(view(5), std::vector<float>({1, 0, 5, 4, 13, 12, 17, 16}));
+  EXPECT_EQ(view(9), std::vector<float>({2, 1, 6, 5, 14, 13, 18, 17}));
+  EXPECT_EQ(ten_views({2, 2})->output({"", DType::u8, {2, 3, 4}}).shape, Shape({10, 2, 2, 2}));
+  EXPECT_THAT(error_text(ErrorKind::invalid,
+                         [] {
+                           ten_views({4, 4})->output({"", DType::u8, {2, 3, 4}});
+                         }),
+              HasSubstr("a view of 4 x 4 is larger than the picture of 4 x 3"));
 }
 
 TEST(ImageTransforms, ResizeByStretchingCuttingOrPadding) {
