@@ -123,6 +123,10 @@ class CommandLine {
     command->add_option("RUN", eval_.run, kRunHelp)->required()->check(not_empty());
     command->add_option("--weights", eval_.weights, kWeightsHelp)->check(not_empty());
     add_overrides(command, eval_.overrides);
+    command->add_flag(
+        "--views", eval_.views,
+        "The mean of the net's outputs for ten views of each picture, in place of the "
+        "part that the recipe's center_crop takes");
     command->add_flag("--json", eval_.json, "One JSON object");
     add_common(command, eval_.common);
   }

@@ -33,6 +33,7 @@ struct EvalOptions {
   std::string run;      ///< a run's folder
   std::string weights;  ///< other weights for its net, a safetensors file
   std::vector<std::string> overrides;
+  bool views = false;  ///< ten of each picture
   bool json = false;
 };
 

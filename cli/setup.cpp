@@ -107,6 +107,28 @@ DataHalf transformed_for_test(const Recipe& recipe, const DataHalf& raw) {
   return transformed(raw, recipe, false);
 }
 
+// Views come last: other steps are for single pictures.
+DataHalf views_for_test(const Recipe& recipe, const DataHalf& raw) {
+  std::vector<data::Transform> steps;
+  data::Transform views;
+  for (const Chosen& chosen : recipe.transforms) {
+    const auto& part = chosen.as<TransformPart>();
+    if (part.random()) continue;
+    if (data::Transform many = part.views())
+      views = std::move(many);
+    else
+      steps.push_back(part.make());
+  }
+  if (!views) {
+    fail_invalid(
+        "eval: the recipe has no transform center_crop, in whose place views could be cut out of "
+        "pictures; {}",
+        raw.name());
+  }
+  steps.push_back(std::move(views));
+  return raw.transformed(std::move(steps));
+}
+
 nn::Sequential make_net(const Recipe& recipe, const DataHalf& data, Device device) {
   nn::Sequential net = layers_of(recipe);
   const auto seed = static_cast<uint64_t>(recipe.run.seed);

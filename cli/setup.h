@@ -36,6 +36,9 @@ std::string describe(const RecipeData& data);
 
 /// Samples as the net sees them when it is tested.
 DataHalf transformed_for_test(const Recipe& recipe, const DataHalf& raw);
+/// The same, but for ten views in place of the part that a center_crop takes. Throws Error{invalid}
+/// if the recipe has none.
+DataHalf views_for_test(const Recipe& recipe, const DataHalf& raw);
 
 /// The net, initialised by the recipe's seed, every size known from a sample of `data`.
 nn::Sequential make_net(const Recipe& recipe, const DataHalf& data, Device device);

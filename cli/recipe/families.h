@@ -35,6 +35,8 @@ class TransformPart : public Part {
   virtual data::Transform make() const = 0;
   /// True for what changes samples at random, which is for training only.
   virtual bool random() const { return false; }
+  /// Many views in place of the one part that this takes; null if it takes none.
+  virtual data::Transform views() const { return nullptr; }
 };
 std::span<const Kind> transform_kinds();
 std::span<const Kind> image_transform_kinds();  // the rest of them

@@ -52,6 +52,7 @@ struct CenterCrop : TransformPart {
             {"side", &side, "instead: a square of this ratio of the shorter side", 0, 1}};
   }
   data::Transform make() const override { return data::center_crop({height, width, side}); }
+  data::Transform views() const override { return data::ten_views({height, width}); }
 };
 
 struct RandomResizedCrop : TransformPart {
@@ -105,15 +106,23 @@ struct RandomColour : TransformPart {
 
 struct RandomLighting : TransformPart {
   data::RandomLightingOptions options = {};
+  std::string file;
 
   Fields fields() override {
     return {
         {"std", &options.std, "of the amounts that are drawn", 0},
         {"max", &options.max, "the largest value of a pixel", DBL_MIN},
         {"values", &options.values, "eigenvalues of the pixels' covariance, for pixels in [0, 1]"},
-        {"vectors", &options.vectors, "eigenvectors, those of a channel together"}};
+        {"vectors", &options.vectors, "eigenvectors, those of a channel together"},
+        {"file", &file,
+         "with both, for pixels up to 255: OpenCV's XML as CNTK's; empty: as above"}};
   }
-  data::Transform make() const override { return data::random_lighting(options); }
+  data::Transform make() const override {
+    if (file.empty()) return data::random_lighting(options);
+    data::RandomLightingOptions read = data::lighting_from_file(file, options.std);
+    read.max = options.max;
+    return data::random_lighting(std::move(read));
+  }
   bool random() const override { return true; }
 };
 

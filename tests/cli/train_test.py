@@ -258,6 +258,20 @@ class Files(ProgramTest):
                           "small.toml", "--set", "data.train=texts.csv", *table)
         self.assertEqual(os.listdir(self.path("runs")) if os.path.exists(self.path("runs")) else [], runs)
 
+    def test_measures_by_ten_views(self):
+        def recipe(crop):
+            return ("[data]\nset = 'drawn_shapes'\ntrain_samples = 40\ntest_samples = 20\nbatch_size = 20\n" + crop +
+                    "[[net.layer]]\nkind = 'conv2d'\nchannels = 4\nkernel = 3\n[[net.layer]]\nkind = 'flatten'\n"
+                    "[[net.layer]]\nkind = 'dense'\nunits = 10\n[train]\nepochs = 1\n")
+        self.write("small.toml", recipe("[[data.transform]]\nkind = 'center_crop'\nheight = 28\nwidth = 28\n"))
+        run = self.train()
+        one, ten = (json.loads(self.succeed("eval", run, "--json", *more)) for more in ((), ("--views",)))
+        self.assertEqual(ten["samples"], 20)
+        self.assertNotEqual(one["loss"], ten["loss"])
+        self.assertAlmostEqual(one["loss"], ten["loss"], delta=0.5)
+        self.write("small.toml", recipe(""))
+        self.expect_error(2, "no transform center_crop", "eval", self.train(), "--views")
+
     def test_learns_tags_of_padded_sequences(self):
         # A tag is the sum of a word and the one before, modulo 3.
         rows = ""
