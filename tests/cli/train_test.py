@@ -238,38 +238,30 @@ class Files(ProgramTest):
         self.assertGreater(json.loads(self.succeed("eval", run, "--json"))["accuracy"], 0.95)
 
     def test_a_table_needs_no_more_than_the_name_of_its_label(self):
-        rows = "a,b,larger\n" + "".join(f"{i % 7},{i % 5},{int(i % 7 < i % 5)}\n" for i in range(350))
-        self.write("points.csv", rows)
+        rows = "".join(f"{i % 7},{i % 5},{int(i % 7 < i % 5)}\n" for i in range(350))
+        self.write("points.csv", "a,b,larger\n" + rows)
         table = ["--set", "data.train=points.csv", "--set", "data.streams=[]"]
-        self.expect_error(2, 'points.csv has the columns a, b, larger; name the label\'s, such as label = "larger"',
-                          "train", "small.toml", *table)
-        self.expect_error(2, "no column is 'large'", "train", "small.toml", *table, "--set", "data.label=large")
+        self.expect_error(2, "has the columns a, b, larger; name the label's", "train", "small.toml", *table)
         run = self.train(*table, "--set", "data.label=larger", "--set", "train.epochs=10")
         self.assertGreater(json.loads(self.succeed("eval", run, "--json"))["accuracy"], 0.95)
 
     def test_what_cannot_be_learnt_from_leaves_no_run(self):
-        runs = os.listdir(self.path("runs")) if os.path.exists(self.path("runs")) else []
-        self.write("halves.csv", "a,b,y\n1,2,0.5\n2,3,1\n")
-        table = ["--set", "data.streams=[]", "--set", "data.label=y"]
-        self.expect_error(2, "the label of sample 0 is 0.5; expected the number of a class", "train", "small.toml",
-                          "--set", "data.train=halves.csv", *table)
-        self.write("texts.csv", "a,b,y\n1,2,cat\n2,3,dog\n")
-        self.expect_error(3, "texts.csv:2:5: expected f32, found 'cat'", "train",
-                          "small.toml", "--set", "data.train=texts.csv", *table)
-        self.assertEqual(os.listdir(self.path("runs")) if os.path.exists(self.path("runs")) else [], runs)
+        self.write("t.csv", "a,b,y\n1,2,0.5\n2,3,1\n")
+        table = ["--runs", "none", "--set", "data.streams=[]", "--set", "data.label=y", "--set", "data.train=t.csv"]
+        self.expect_error(2, "label of sample 0 is 0.5; expected the number of a", "train", "small.toml", *table)
+        self.write("t.csv", "a,b,y\n1,2,cat\n2,3,dog\n")
+        self.expect_error(3, "t.csv:2:5: expected f32, found 'cat'", "train", "small.toml", *table)
+        self.assertFalse(os.path.exists(self.path("none")))
 
     def test_measures_by_ten_views(self):
-        def recipe(crop):
-            return ("[data]\nset = 'drawn_shapes'\ntrain_samples = 40\ntest_samples = 20\nbatch_size = 20\n" + crop +
-                    "[[net.layer]]\nkind = 'conv2d'\nchannels = 4\nkernel = 3\n[[net.layer]]\nkind = 'flatten'\n"
-                    "[[net.layer]]\nkind = 'dense'\nunits = 10\n[train]\nepochs = 1\n")
-        self.write("small.toml", recipe("[[data.transform]]\nkind = 'center_crop'\nheight = 28\nwidth = 28\n"))
+        data = "[data]\nset = 'drawn_shapes'\ntrain_samples = 40\ntest_samples = 20\nbatch_size = 20\n"
+        crop = "[[data.transform]]\nkind = 'center_crop'\nheight = 28\nwidth = 28\n"
+        net = "[[net.layer]]\nkind = 'flatten'\n[[net.layer]]\nkind = 'dense'\nunits = 10\n[train]\nepochs = 1\n"
+        self.write("small.toml", data + crop + net)
         run = self.train()
-        one, ten = (json.loads(self.succeed("eval", run, "--json", *more)) for more in ((), ("--views",)))
-        self.assertEqual(ten["samples"], 20)
-        self.assertNotEqual(one["loss"], ten["loss"])
-        self.assertAlmostEqual(one["loss"], ten["loss"], delta=0.5)
-        self.write("small.toml", recipe(""))
+        one, ten = (json.loads(self.succeed("eval", run, "--json", *more))["loss"] for more in ((), ("--views",)))
+        self.assertTrue(0 < abs(one - ten) < 0.5, (one, ten))
+        self.write("small.toml", data + net)
         self.expect_error(2, "no transform center_crop", "eval", self.train(), "--views")
 
     def test_learns_tags_of_padded_sequences(self):
