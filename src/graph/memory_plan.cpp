@@ -18,7 +18,10 @@ bool is_temporary(const PlanGraph& graph, uint32_t buffer) {
 class Blocks {
  public:
   explicit Blocks(const PlanGraph& graph)
-      : graph_(graph), block_of_(graph.buffers.size()), lives_(lifetimes(graph)) {
+      : graph_(graph),
+        block_of_(graph.buffers.size()),
+        over_(graph.buffers.size(), kNoIndex),
+        lives_(lifetimes(graph)) {
     std::iota(block_of_.begin(), block_of_.end(), 0u);
     for (uint32_t r = 0; r < graph.records.size(); ++r) join_output(r);
   }
@@ -29,6 +32,7 @@ class Blocks {
   }
   const Lifetime& life(uint32_t block) const { return lives_[block]; }
   size_t joined() const { return joined_; }
+  const std::vector<uint32_t>& over() const { return over_; }
 
  private:
   void join_output(uint32_t record) {
@@ -41,6 +45,7 @@ class Blocks {
       if (!may_lie_over(r, record, i)) continue;
       const uint32_t block = block_of(r.inputs[i].buffer);
       block_of_[out.buffer] = block;
+      over_[out.buffer] = r.inputs[i].buffer;
       lives_[block].last = lives_[out.buffer].last;
       ++joined_;
       return;
@@ -61,7 +66,7 @@ class Blocks {
   }
 
   const PlanGraph& graph_;
-  std::vector<uint32_t> block_of_;
+  std::vector<uint32_t> block_of_, over_;
   std::vector<Lifetime> lives_;  // of the block, at its first buffer
   size_t joined_ = 0;
 };
@@ -82,16 +87,17 @@ size_t lowest_gap(const std::vector<Placed>& placed, const Lifetime& life, size_
   return at;
 }
 
-size_t peak_of(const std::vector<Placed>& placed, size_t records) {
-  std::vector<std::ptrdiff_t> change(records + 2);
+std::vector<size_t> live_bytes(const std::vector<Placed>& placed, size_t records) {
+  std::vector<std::ptrdiff_t> change(records + 1);
   for (const Placed& p : placed) {
     const auto bytes = static_cast<std::ptrdiff_t>(p.end - p.begin);
     change[p.life.first] += bytes;
     change[p.life.last + 1] -= bytes;
   }
-  std::ptrdiff_t live = 0, peak = 0;
-  for (const std::ptrdiff_t c : change) peak = std::max(peak, live += c);
-  return static_cast<size_t>(peak);
+  std::vector<size_t> live(records);
+  std::ptrdiff_t sum = 0;
+  for (size_t i = 0; i < records; ++i) live[i] = static_cast<size_t>(sum += change[i]);
+  return live;
 }
 
 }  // namespace
@@ -101,6 +107,7 @@ MemoryPlan plan_memory(const PlanGraph& graph) {
   MemoryPlan plan;
   plan.offsets.resize(graph.buffers.size());
   plan.in_place = blocks.joined();
+  plan.over = blocks.over();
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < graph.buffers.size(); ++i) {
     if (is_temporary(graph, i) && blocks.block_of(i) == i && blocks.life(i).first != kNoIndex)
@@ -121,7 +128,8 @@ MemoryPlan plan_memory(const PlanGraph& graph) {
   for (uint32_t i = 0; i < graph.buffers.size(); ++i) {
     if (is_temporary(graph, i)) plan.offsets[i] = plan.offsets[blocks.block_of(i)];
   }
-  plan.peak = peak_of(placed, graph.records.size());
+  plan.live = live_bytes(placed, graph.records.size());
+  if (!plan.live.empty()) plan.peak = std::ranges::max(plan.live);
   return plan;
 }
 

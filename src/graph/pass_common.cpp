@@ -78,6 +78,7 @@ void share_common_records(PlanGraph& graph) {
     const uint32_t earlier = value ? known.find(r) : kNoIndex;
     if (earlier != kNoIndex) {
       stands_for[r.outputs[0].buffer] = graph.records[earlier].outputs[0].buffer;
+      ++graph.records[earlier].stands_for;
       gone[i] = true;
       continue;
     }

@@ -62,7 +62,12 @@ class Fuser {
     if (const DeviceFusion* fusion = device_fusion(device))
       body_->device_kernel = fusion->make(body_->as_run());
     body_->description = (body_->device_kernel ? "one kernel: " : "tile by tile: ") + names_;
-    return fused_record(body_, inputs_, outputs_);
+    PlanRecord record = fused_record(body_, inputs_, outputs_);
+    for (size_t i = run_.begin; i < run_.end; ++i) {
+      record.stands_for += graph_.records[i].stands_for;
+      record.is_again |= graph_.records[i].is_again;
+    }
+    return record;
   }
 
  private:

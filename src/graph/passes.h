@@ -22,7 +22,7 @@ void fold_constants(PlanGraph& graph);
 /// memory.
 void fuse_pointwise_runs(PlanGraph& graph);
 
-/// All passes, in their order.
-void run_passes(PlanGraph& graph);
+/// All passes, in their order. With a memory budget in bytes, 0 for none, see fit_into().
+void run_passes(PlanGraph& graph, size_t memory_budget = 0);
 
 }  // namespace thalweg

@@ -52,6 +52,8 @@ struct PlanRecord {
   std::vector<uint32_t> gradients;        // backward: those it wrote
   std::shared_ptr<const FusedBody> body;  // of a fused record
   uint32_t origin = kNoIndex;             // the step of the trace whose outputs it computes
+  uint32_t stands_for = 0;                // so many more that computed the same
+  bool is_again = false;                  // it ran before, and what it made was given up
 };
 
 struct PlanGraph {

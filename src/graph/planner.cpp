@@ -67,6 +67,8 @@ class Planner::State {
   explicit State(const PlanOptions& options) : options(options) {
     if (options.signatures < 1)
       fail_invalid("plan: signatures is {}; it must be at least 1", options.signatures);
+    if (options.memory_budget < 0)
+      fail_invalid("plan: memory_budget is {}; it must not be negative", options.memory_budget);
   }
 
   /// One signature and what is known of it.
@@ -169,7 +171,7 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
     if (e.reason.empty()) {
       e.fingerprint = fingerprint(*trace);
       PlanGraph graph = graph_of(*trace);
-      run_passes(graph);
+      run_passes(graph, static_cast<size_t>(options.memory_budget));
       e.last = options.check ? std::move(trace) : nullptr;
       trace.reset();
       e.program = std::make_unique<Program>(std::move(graph));

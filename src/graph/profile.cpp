@@ -1,49 +1,18 @@
 #include <algorithm>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include <thalweg/base/clock.h>
 #include <thalweg/base/file.h>
 #include <thalweg/base/text.h>
 #include <thalweg/base/threads.h>
-#include <thalweg/graph/autograd.h>
 #include <thalweg/graph/profile.h>
-#include <thalweg/ops/linear.h>
 
 #include "base/fail.h"
+#include "graph/machine_rates.h"
 #include "graph/profiler.h"
 
 namespace thalweg {
 namespace {
-
-// No op that is run here counts.
-class Unseen {
- public:
-  Unseen() : tracer_(std::exchange(thread_mode().tracer, nullptr)) {}
-  ~Unseen() { thread_mode().tracer = tracer_; }
-  Unseen(const Unseen&) = delete;
-  Unseen& operator=(const Unseen&) = delete;
-
- private:
-  Tracer* tracer_;
-  Pause pause_;
-};
-
-// The shortest time of `run`, repeated for a while.
-template <typename Run>
-double least_seconds(const Run& run) {
-  constexpr double kMeasured = 0.05;
-  run();
-  const Stopwatch all;
-  double least = 1e9;
-  do {
-    const Stopwatch one;
-    run();
-    least = std::min(least, one.seconds());
-  } while (all.seconds() < kMeasured);
-  return least;
-}
 
 double share(double done, double seconds, double peak) {
   return seconds > 0 && peak > 0 ? done / seconds / peak : 0;
@@ -56,14 +25,9 @@ std::string rate(double done, double seconds) {
 }  // namespace
 
 MachinePeak measure_peak() {
-  const Unseen unseen;
-  constexpr int64_t kSize = 512, kBytes = int64_t{64} << 20;
-  const Tensor a = Tensor::ones({kSize, kSize}), b = Tensor::ones({kSize, kSize});
-  const double product = least_seconds([&] { matmul(a, b); });
-  const Tensor from = Tensor::ones({kBytes / 4});
-  const Tensor to = Tensor::zeros({kBytes / 4});
-  const double copy = least_seconds([&] { to.assign(from); });
-  return {2.0 * kSize * kSize * kSize / product, 2.0 * kBytes / copy};
+  constexpr double kSeconds = 0.05;
+  return {measure_product_rate(DType::f32, 512, kSeconds),
+          measure_copy_rate(int64_t{64} << 20, kSeconds)};
 }
 
 Profile::Profile(const ProfileOptions& options) {

@@ -3,35 +3,12 @@
 #include <thalweg/device/memory.h>
 
 #include "graph/fusion.h"
-#include "ops/op_cost.h"
+#include "graph/record_cost.h"
 
 namespace thalweg {
 namespace {
 
 constinit thread_local Profiler* t_profiler = nullptr;
-
-int64_t bytes_of(const TensorMeta& meta) {
-  return meta.size() * static_cast<int64_t>(item_size(meta.dtype));
-}
-
-int64_t bytes_of(const KernelContext& context) {
-  int64_t bytes = 0;
-  for (size_t i = 0; i < context.inputs(); ++i) {
-    if (context.has(i)) bytes += bytes_of(context.in(i).meta);
-  }
-  for (size_t i = 0; i < context.outputs(); ++i) bytes += bytes_of(context.out(i).meta);
-  return bytes;
-}
-
-int64_t operations_of(const KernelContext& context, const FusedBody* body) {
-  if (body) return context.out().count * static_cast<int64_t>(body->parts.size());
-  std::vector<const TensorImpl*> inputs;
-  std::vector<TensorImpl*> outputs;
-  for (size_t i = 0; i < context.inputs(); ++i)
-    inputs.push_back(context.has(i) ? &context.in(i) : nullptr);
-  for (size_t i = 0; i < context.outputs(); ++i) outputs.push_back(&context.out(i));
-  return op_cost(context.op(), inputs, outputs);
-}
 
 // "add, relu": what runs together.
 std::string label_of(const FusedBody& body) {
@@ -75,7 +52,7 @@ void Profiler::timed(const Kernel& kernel, const KernelContext& context, const F
   const int64_t nanoseconds = now() - start;
   const uint32_t number =
       body ? entry_of(label_of(*body), "tile by tile") : entry_of(context.op().name, kernel.name);
-  const int64_t operations = operations_of(context, body), bytes = bytes_of(context);
+  const auto [operations, bytes] = cost_of(context, body);
   ProfileEntry& entry = entries_[number];
   ++entry.calls;
   entry.seconds += static_cast<double>(nanoseconds) * 1e-9;

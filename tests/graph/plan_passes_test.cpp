@@ -1,9 +1,5 @@
 // Passes and the memory plan, each on small graphs that are traced here.
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
-
 #include <gtest/gtest.h>
 
 #include <thalweg/graph/autograd.h>
@@ -16,50 +12,10 @@
 
 #include "graph/memory_plan.h"
 #include "graph/passes.h"
-#include "graph/program.h"
-#include "graph/trace.h"
+#include "graph/traced.h"
 
 namespace thalweg {
 namespace {
-
-/// A function of one tensor as a graph, and what it gave.
-struct Traced {
-  Traced(const Tensor& x, const std::function<Tensor(const Tensor&)>& f) : argument(x) {
-    const TensorImpl* const in[] = {x.impl()};
-    Trace trace(in);
-    std::vector<Tensor> results{f(x)};
-    trace.finish(results);
-    EXPECT_EQ(trace.refusal(), "");
-    graph = graph_of(trace);
-    expected = results[0].clone();
-  }
-
-  Tensor replay() {
-    Program program(graph);
-    const TensorImpl* const in[] = {argument.impl()};
-    EXPECT_EQ(program.refusal(in), nullptr);
-    Tensor result[1];
-    program.replay(in, result);
-    return result[0];
-  }
-  /// The replay has the bits of the traced call.
-  void expect_same() {
-    const Tensor got = replay();
-    ASSERT_EQ(got.shape(), expected.shape());
-    EXPECT_EQ(std::memcmp(got.contiguous().impl()->data, expected.impl()->data,
-                          static_cast<size_t>(got.size()) * item_size(got.dtype())),
-              0);
-  }
-  int64_t count(const char* op) const {
-    return std::ranges::count_if(graph.records, [&](const PlanRecord& r) {
-      return r.op && std::string_view(r.op->name) == op;
-    });
-  }
-
-  Tensor argument;
-  Tensor expected;
-  PlanGraph graph;
-};
 
 const Tensor kX = Tensor::of<float>({0.25f, -1, 2, 0.5f, 3, -0.125f}, {2, 3});
 

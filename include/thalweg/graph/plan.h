@@ -59,6 +59,11 @@ struct PlanOptions {
   /// computed, bit by bit. Throws Error{internal}, naming the first record that differs, also where
   /// the function itself did something else than it did when it was planned. Slow.
   bool check = false;
+  /// Bytes for the temporary tensors of a plan; 0: as many as it takes. Cheap records whose outputs
+  /// wait long for their use are computed again then, with the same bits, until the rest fits.
+  /// Planning throws Error{invalid} where that is not enough, with the least that is. Arguments,
+  /// results, parameters and gradients do not count, nor does what runs eagerly.
+  int64_t memory_budget = 0;
 };
 
 /// Makes all functions plan anew: something changed that plans cannot see, such as a variable that
