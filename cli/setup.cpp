@@ -1,6 +1,8 @@
 #include "cli/setup.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -198,10 +200,17 @@ void load_recipe_or_run(Recipe& recipe, const std::string& name_or_path,
   }
 }
 
+PlanOptions plan_options(const Recipe& recipe) {
+  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  const uint64_t bytes = std::min(recipe.train.memory_budget.bytes, kMost);
+  return {.measure = true, .memory_budget = static_cast<int64_t>(bytes)};
+}
+
 StepOfRecipe planned_step(const Recipe& recipe, const RecipeData& data, nn::Sequential& net) {
   data::DataLoader loader = make_train_loader(recipe, data.train);
   auto trainer = std::make_unique<train::Trainer>(make_trainer(recipe, net, loader.size()));
-  const train::PlannedStep step(net, recipe.train.loss.as<LossPart>().make(), *trainer);
+  const train::PlannedStep step(net, recipe.train.loss.as<LossPart>().make(), *trainer,
+                                plan_options(recipe));
   const data::Batch batch = *loader.begin();
   constexpr int kSteps = 8;  // as many as it takes
   for (int i = 0; i < kSteps; ++i) step(batch);

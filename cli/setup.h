@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include <thalweg/graph/plan.h>
+
 #include "cli/options.h"
 #include "cli/recipe/families.h"
 #include "cli/recipe/recipe.h"
@@ -66,6 +68,7 @@ struct StepOfRecipe {
   std::unique_ptr<train::Trainer> trainer;
   train::PlannedStep step;
 };
+PlanOptions plan_options(const Recipe& recipe);
 StepOfRecipe planned_step(const Recipe& recipe, const RecipeData& data, nn::Sequential& net);
 
 }  // namespace thalweg::cli

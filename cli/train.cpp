@@ -50,6 +50,7 @@ train::SessionOptions session_options(const Recipe& recipe, data::DataLoader& te
                          .keep_best = recipe.checkpoints.keep_best};
   options.stop_at_nan = recipe.train.stop_at_nan;
   options.plan = recipe.train.plan;
+  options.memory_budget = plan_options(recipe).memory_budget;
   return options;
 }
 

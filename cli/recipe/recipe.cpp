@@ -78,7 +78,12 @@ std::vector<Section> Recipe::sections() {
         {"clip_norm", &train.clip_norm, "largest norm of all gradients together; 0: any", 0},
         {"clip_value", &train.clip_value, "largest size of a gradient's elements; 0: any", 0},
         {"stop_at_nan", &train.stop_at_nan, "an error at the first loss that is not a number"},
-        {"plan", &train.plan, "replay steps as plans; else op by op, with the same bits"}}},
+        {"plan", &train.plan, "replay steps as plans; else op by op, with the same bits"},
+        {"memory_budget", &train.memory_budget,
+         "bytes for the temporary tensors of a planned step, which computes some again to fit, "
+         "with "
+         "the same bits; 0: as many as it takes",
+         0}}},
       {"train.loss", "What is made small.", {}, "kind", loss_kinds(), &train.loss},
       {"train.early_stopping",
        "Ends a run that gets no better.",

@@ -44,6 +44,7 @@ struct TrainTable {
   double clip_value = 0;
   bool stop_at_nan = true;
   bool plan = true;
+  ByteSize memory_budget;
 };
 
 struct EarlyStoppingTable {

@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include <thalweg/base/log.h>
+#include <thalweg/graph/plan.h>
 #include <thalweg/model/parameters.h>
 #include <thalweg/train/session.h>
 
@@ -70,9 +71,11 @@ Session::State::State(nn::Module& net, LossFunction loss, Trainer& trainer,
       trainer(trainer),
       loader(loader),
       options(std::move(session_options)),
-      step_function(options.step   ? options.step
-                    : options.plan ? StepFunction(PlannedStep(net, this->loss, trainer))
-                                   : eager_step(net, this->loss, trainer)),
+      step_function(options.step ? options.step
+                    : options.plan
+                        ? StepFunction(PlannedStep(net, this->loss, trainer,
+                                                   {.memory_budget = options.memory_budget}))
+                        : eager_step(net, this->loss, trainer)),
       train_metrics(fresh_metrics(options.metrics)),
       test_metrics(fresh_metrics(options.metrics)),
       name("training") {

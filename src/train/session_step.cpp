@@ -26,13 +26,15 @@ StepFunction eager_step(nn::Module& net, LossFunction loss, Trainer& trainer) {
 
 class PlannedStep::State {
  public:
-  State(nn::Module& net, LossFunction loss, Trainer& trainer)
+  State(nn::Module& net, LossFunction loss, Trainer& trainer, const PlanOptions& options)
       : trainer_(trainer),
         step_(eager_step(net, std::move(loss), trainer)),
-        planned_([this](const std::vector<Tensor>&, int64_t) {
-          StepOutcome outcome = step_(*batch_);
-          return std::array{std::move(outcome.loss), std::move(outcome.output)};
-        }) {}
+        planned_(
+            [this](const std::vector<Tensor>&, int64_t) {
+              StepOutcome outcome = step_(*batch_);
+              return std::array{std::move(outcome.loss), std::move(outcome.output)};
+            },
+            options) {}
 
   StepOutcome run(const data::Batch& batch) {
     if (batch.sparse.defined()) {
@@ -70,7 +72,10 @@ class PlannedStep::State {
 };
 
 PlannedStep::PlannedStep(nn::Module& net, LossFunction loss, Trainer& trainer)
-    : state_(std::make_shared<State>(net, std::move(loss), trainer)) {}
+    : PlannedStep(net, std::move(loss), trainer, {}) {}
+PlannedStep::PlannedStep(nn::Module& net, LossFunction loss, Trainer& trainer,
+                         const PlanOptions& options)
+    : state_(std::make_shared<State>(net, std::move(loss), trainer, options)) {}
 
 StepOutcome PlannedStep::operator()(const data::Batch& batch) const { return state_->run(batch); }
 

@@ -28,6 +28,10 @@
 #include <thalweg/train/run_folder.h>
 #include <thalweg/train/trainer.h>
 
+namespace thalweg {
+struct PlanOptions;
+}
+
 namespace thalweg::train {
 
 class Session;
@@ -51,6 +55,7 @@ THALWEG_API StepFunction eager_step(nn::Module& net, LossFunction loss, Trainer&
 class THALWEG_API PlannedStep {
  public:
   PlannedStep(nn::Module& net, LossFunction loss, Trainer& trainer);
+  PlannedStep(nn::Module& net, LossFunction loss, Trainer& trainer, const PlanOptions& options);
   StepOutcome operator()(const data::Batch& batch) const;
   /// See Planned::explain.
   std::string explain() const;
@@ -113,7 +118,8 @@ struct SessionOptions {
   /// The command that goes on, shown when a signal stops the run; {} stands for the folder.
   std::string resume_command = {};
   bool plan = true;  ///< PlannedStep, which leaves out what `loss` does besides; else eager_step
-  StepFunction step = {};  ///< in place of both
+  int64_t memory_budget = 0;  ///< of the plan: PlanOptions::memory_budget
+  StepFunction step = {};     ///< in place of both
   std::vector<std::shared_ptr<Callback>> callbacks = {};
   /// Completes the report before it is written: net, settings, confusion, ...
   std::function<void(ReportData&)> complete_report = {};
