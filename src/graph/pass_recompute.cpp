@@ -14,6 +14,8 @@ namespace thalweg {
 namespace {
 
 constexpr int kLongestChain = 8;
+// Values given up in a row without a lower peak, after which it is as low as it gets.
+constexpr int kMostInVain = 64;
 
 // Rates that say what is cheaper than what; fixed, so that a graph is always planned alike.
 constexpr double kOperationsPerSecond = 5e10, kBytesPerSecond = 1e10;
@@ -205,11 +207,11 @@ void apply(PlanGraph& graph, const Choice& choice) {
                        std::move_iterator(again.end()));
 }
 
-/// One way down: repeats records until nothing lives above `target`, or nothing more can be done.
+/// One way down: gives up one value after the other.
 class Descent {
  public:
   Descent(const PlanGraph& graph, FunctionRef<void(PlanGraph&)> finish)
-      : graph_(graph), finish_(finish), steps_left_(4 * graph.records.size()) {
+      : graph_(graph), finish_(finish), plan_(plan_memory(graph_)), lowest_peak_(plan_.peak) {
     note_arena();
   }
 
@@ -218,8 +220,8 @@ class Descent {
     size_t target = bytes;
     while (least_ > bytes) {
       if (step(target)) {
-        if (plan_memory(graph_).peak <= target) note_arena();
-      } else if (target > seven_eighths(plan_memory(graph_).peak)) {
+        if (plan_.peak <= target) note_arena();
+      } else if (target > seven_eighths(plan_.peak)) {
         // What runs together, and gaps between blocks, take more than what lives at once.
         target -= target / 16 + 1;
       } else {
@@ -230,7 +232,9 @@ class Descent {
   }
   /// As far as it goes.
   void reach_least() {
-    while (step(0)) note_arena();
+    while (step(0)) {
+      if (in_vain_ == 0) note_arena();
+    }
   }
 
   size_t least() const { return least_; }
@@ -241,20 +245,21 @@ class Descent {
 
   // Gives up one value that lives where there is most, or nearly so.
   bool step(size_t target) {
-    if (steps_left_ == 0) return false;
-    const MemoryPlan plan = plan_memory(graph_);
-    const std::vector<size_t>& live = plan.live;
+    if (in_vain_ == kMostInVain) return false;
+    const std::vector<size_t>& live = plan_.live;
     std::vector<uint32_t> over;
     for (uint32_t i = 0; i < live.size(); ++i) {
-      if (live[i] > std::max(target, seven_eighths(plan.peak))) over.push_back(i);
+      if (live[i] > std::max(target, seven_eighths(plan_.peak))) over.push_back(i);
     }
     std::ranges::stable_sort(over, std::greater(), [&](uint32_t i) { return live[i]; });
     const Uses uses(graph_);
     for (const uint32_t record : over) {
       const std::optional<Choice> choice = Finder(graph_, uses, record).best();
       if (!choice) continue;
-      --steps_left_;
       apply(graph_, *choice);
+      plan_ = plan_memory(graph_);
+      in_vain_ = plan_.peak < lowest_peak_ ? 0 : in_vain_ + 1;
+      lowest_peak_ = std::min(lowest_peak_, plan_.peak);
       return true;
     }
     return false;
@@ -271,7 +276,9 @@ class Descent {
 
   PlanGraph graph_, best_;
   FunctionRef<void(PlanGraph&)> finish_;
-  size_t steps_left_;
+  MemoryPlan plan_;  // of graph_
+  size_t lowest_peak_;
+  int in_vain_ = 0;
   size_t least_ = ~size_t{0};
 };
 
