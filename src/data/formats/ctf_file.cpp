@@ -107,6 +107,7 @@ bool CtfFile::has_chunk(size_t chunk) {
     if (options_.single_sequences) options.block_bytes = 1;
     const std::shared_ptr<const ByteSource> opened = source();
     if (opened->max_size() != stamp_.size) packed_ = opened;
+    options.text_size = opened->max_size();
     index_ = std::make_unique<CtfIndex>(opened, rules_, stamp_, options);
     add_blocks();
   }

@@ -33,10 +33,11 @@ struct CtfIndexData {
 
 /// What an index depends on besides the file.
 struct CtfIndexOptions {
-  size_t block_bytes = 64 << 10;  // of text in a block, at most, if it has more than one sequence
-  size_t block_cost = SIZE_MAX;   // of ctf_cost
-  bool keep = false;              // on disk
-  std::string folder = {};        // where; empty: beside the file
+  size_t block_bytes = 64 << 10;    // of text in a block, at most, if it has more than one sequence
+  size_t block_cost = SIZE_MAX;     // of ctf_cost
+  bool keep = false;                // on disk
+  std::string folder = {};          // where; empty: beside the file
+  uint64_t text_size = UINT64_MAX;  // that the file's text has at most
 };
 
 /// Memory that samples take once parsed; rather too much than too little.

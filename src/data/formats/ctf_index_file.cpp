@@ -44,7 +44,11 @@ class Bin {
   MemoryReader reader_;
 };
 
-CtfIndexData parse(std::string_view content, const FileStamp& stamp) {
+bool is_within(const CtfRange& range, uint64_t size) {
+  return range.size > 0 && range.size <= size && range.offset <= size - range.size;
+}
+
+CtfIndexData parse(std::string_view content, const FileStamp& stamp, uint64_t text_size) {
   if (content.size() < 12) fail_io("it is cut short");
   const Bytes bytes = as_bytes(content);
   const Bytes body = bytes.first(bytes.size() - 4);
@@ -55,11 +59,15 @@ CtfIndexData parse(std::string_view content, const FileStamp& stamp) {
   if (FileStamp{in.next(), static_cast<int64_t>(in.next())} != stamp)
     fail_io("it is of another state of the file");
   CtfIndexData data;
-  data.mode = static_cast<CtfMode>(in.next());
+  const uint64_t mode = in.next();
+  if (mode != static_cast<uint64_t>(CtfMode::lines) && mode != static_cast<uint64_t>(CtfMode::ids))
+    fail_io("it is of rows of no known kind");
+  data.mode = static_cast<CtfMode>(mode);
   data.has_lines = in.next() != 0;
   const uint64_t blocks = in.next();
   if (blocks > in.left() / 40 || in.left() != blocks * 40) fail_io("its size is wrong");
-  uint64_t sequence = 0;
+  if (blocks == 0) fail_io("it holds nothing");
+  uint64_t sequence = 0, end = 0;
   for (uint64_t i = 0; i < blocks; ++i) {
     CtfRange block{in.next(),
                    in.next(),
@@ -67,6 +75,9 @@ CtfIndexData parse(std::string_view content, const FileStamp& stamp) {
                    sequence,
                    static_cast<uint32_t>(in.next()),
                    static_cast<uint32_t>(in.next())};
+    if (block.sequences == 0 || block.offset < end || !is_within(block, text_size))
+      fail_io("it is of another file");
+    end = block.offset + block.size;
     sequence += block.sequences;
     data.blocks.push_back(block);
   }
@@ -110,9 +121,7 @@ CtfIndexData parse_cntk(std::string_view content, const CtfRules& rules, const F
   for (uint64_t i = 0; i < sequences; ++i) {
     at += kCntkRecord;
     const CtfRange one{number(16), load_le<uint32_t>(at + 24), 0, i, 1, load_le<uint32_t>(at + 8)};
-    if (one.offset < end || one.size == 0 || one.size > stamp.size ||
-        one.offset > stamp.size - one.size)
-      fail_io("it is of another file");
+    if (one.offset < end || !is_within(one, stamp.size)) fail_io("it is of another file");
     end = one.offset + one.size;
     add_to_blocks(data, one, rules, options);
   }
@@ -161,7 +170,7 @@ std::optional<CtfIndexData> read_ctf_index(const std::string& path, const CtfRul
   const std::string index = ctf_index_path(path, rules, options);
   if (options.keep && fs::exists(index)) {
     try {
-      return parse(read_file(index), stamp);
+      return parse(read_file(index), stamp, options.text_size);
     } catch (const Error& error) {
       log(LogLevel::info, fmt::format("{}: the index is made anew: {}", index, error.what()));
     }
