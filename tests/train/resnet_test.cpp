@@ -61,7 +61,7 @@ TEST(ResNet20, FitsIntoLessMemoryWithTheSameBits) {
     std::string explained;
   };
   const auto run = [](int64_t budget) {
-    nn::Sequential net = resnet20();
+    nn::Sequential net = nn::resnet_cifar(20, kClasses);
     set_weights(net, DType::f32);
     Trainer trainer(net.parameters(), optim::SGD({.learning_rate = 0.004, .momentum = 0.9}));
     auto step = plan(
