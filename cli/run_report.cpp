@@ -7,6 +7,7 @@
 
 #include "cli/recipe/write.h"
 #include "cli/version.h"
+#include "train/on_device.h"
 
 namespace thalweg::cli {
 namespace {
@@ -175,7 +176,7 @@ void complete_report(train::ReportData& report, Recipe& recipe, const RecipeData
   report.parameters = net.parameters().trainable().element_count();
   for (auto& [key, value] : recipe_settings(recipe.sections()))
     report.settings.push_back({key, value});
-  report.net = nn::diagram(net, data.test.example());
+  report.net = nn::diagram(net, data.test.example().to(train::device_of(net.parameters())));
   add_test_results(report, data, net, loss);
 }
 

@@ -15,6 +15,7 @@
 #include "cli/recipes.h"
 #include "cli/run_report.h"
 #include "cli/setup.h"
+#include "train/on_device.h"
 
 namespace thalweg::cli {
 namespace {
@@ -118,7 +119,9 @@ int print_result(const train::Session& session, const train::SessionResult& resu
 void check_first_batch(nn::Sequential& net, const DataHalf& data, const train::LossFunction& loss) {
   data::DataLoader loader = data.loader({.batch_size = 2});
   for (const data::Batch& batch : loader) {
-    loss(train::output_of(net, batch), batch);
+    train::with_batch_on(train::device_of(net.parameters()), batch, [&](const data::Batch& there) {
+      loss(train::output_of(net, there), there);
+    });
     return;
   }
 }
@@ -131,7 +134,7 @@ int train_recipe(Recipe& recipe, const TrainOptions& options, const std::string&
       load_data(recipe, options.resume.empty() ? OtherSet::allowed : OtherSet::refused);
   nn::Sequential net = make_net(recipe, data.train, device);
   fmt::print("Data: {}\n\n{}\n", describe(data),
-             nn::to_string(nn::summarize(net, data.train.example())));
+             nn::to_string(nn::summarize(net, data.train.example().to(device))));
   std::fflush(stdout);
 
   data::DataLoader loader = make_train_loader(recipe, data.train);

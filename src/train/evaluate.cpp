@@ -1,6 +1,8 @@
 #include <thalweg/graph/autograd.h>
 #include <thalweg/train/evaluate.h>
 
+#include "train/on_device.h"
+
 namespace thalweg::train {
 
 Tensor output_of(nn::Module& net, const data::Batch& batch) {
@@ -10,9 +12,14 @@ Tensor output_of(nn::Module& net, const data::Batch& batch) {
 void evaluate(nn::Module& net, data::DataLoader& loader, const LossFunction& loss,
               const std::vector<metric::MetricPtr>& metrics, const EvaluationObserver& observer) {
   const Pause pause;
+  const Device device = device_of(net.parameters());
   for (const data::Batch& batch : loader) {
-    Observation seen{.output = output_of(net, batch), .label = batch.label};
-    if (loss) seen.loss = loss(seen.output, batch);
+    Observation seen{.label = batch.label};
+    with_batch_on(device, batch, [&](const data::Batch& there) {
+      const Tensor output = output_of(net, there);
+      if (loss) seen.loss = on_host(loss(output, there));
+      seen.output = on_host(output);
+    });
     for (const metric::MetricPtr& metric : metrics) metric->update(seen);
     if (observer) observer(batch, seen);
   }

@@ -8,6 +8,7 @@
 #include <thalweg/base/signal.h>
 
 #include "base/fail.h"
+#include "train/on_device.h"
 #include "train/session_state.h"
 
 namespace thalweg::train {
@@ -64,12 +65,13 @@ EndReason Session::State::train(Session& session) {
 
 void Session::State::run_step(Session& session, const data::Batch& batch) {
   const double rate = trainer.learning_rate();
-  const StepOutcome outcome = step_function(batch);
+  const StepOutcome outcome = with_batch_on(device_of(trainer.parameters()), batch, step_function);
   clock.end(PhaseClock::step);
   ++at.step;
   ++at.epoch_step;
   samples += batch.size;
-  const Observation seen{.output = outcome.output, .label = batch.label, .loss = outcome.loss};
+  const Observation seen{
+      .output = on_host(outcome.output), .label = batch.label, .loss = on_host(outcome.loss)};
   step_loss_->reset();
   step_loss_->update(seen);
   const double mean = step_loss_->value();
