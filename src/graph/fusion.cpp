@@ -85,10 +85,8 @@ void run_fused(const KernelContext& ctx) {
   if (body.device_kernel) return body.device_kernel->run(ctx);
   const int64_t count = ctx.out().count;
   const double ns = kElementNs * static_cast<double>(body.parts.size());
-  parallel_ranges(count, kTile * kTilesAtOnce, ns, [&](int64_t begin, int64_t end) {
-    Tile tile(ctx, body);
-    for (int64_t at = begin; at < end; at += kTile) tile.run(at, std::min(kTile, end - at));
-  });
+  parallel_ranges(count, kTile * kTilesAtOnce, ns,
+                  [&](int64_t begin, int64_t end) { run_tiles(ctx, body, begin, end); });
 }
 
 constexpr Op fused_op(OpFlags flags) {
@@ -116,6 +114,11 @@ bool writes_last(const FusedBody& body) {
 }
 
 }  // namespace
+
+void run_tiles(const KernelContext& ctx, const FusedBody& body, int64_t first, int64_t last) {
+  Tile tile(ctx, body);
+  for (int64_t at = first; at < last; at += kTile) tile.run(at, std::min(kTile, last - at));
+}
 
 FusedRun FusedBody::as_run() const {
   FusedRun run;

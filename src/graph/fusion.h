@@ -34,6 +34,9 @@ struct FusedBody {
   FusedRun as_run() const;
 };
 
+/// Runs the body on elements [first, last) of the operands of a fused record.
+void run_tiles(const KernelContext& ctx, const FusedBody& body, int64_t first, int64_t last);
+
 /// One record that does what the body's do, in order.
 PlanRecord fused_record(std::shared_ptr<FusedBody> body, std::vector<TraceOperand> inputs,
                         std::vector<TraceOperand> outputs);

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "graph/fusion.h"
 #include "graph/passes.h"
+#include "graph/pointwise_run.h"
 #include "tensor/same.h"
 
 namespace thalweg {
@@ -160,6 +161,14 @@ Run run_from(const PlanGraph& graph, size_t begin) {
 }
 
 }  // namespace
+
+PlanRecord as_run(PlanGraph& graph, const std::vector<Lifetime>& lives, size_t record) {
+  const PlanRecord& r = graph.records[record];
+  const bool on_cpu = !r.outputs.empty() && r.outputs[0].meta.device.kind == DeviceKind::cpu;
+  if (!on_cpu || r.body) return on_cpu ? r : PlanRecord();
+  if (!can_be_joined(r) || may_alias_arguments(graph, r)) return {};
+  return Fuser(graph, lives, {record, record + 1}).fuse();
+}
 
 void fuse_pointwise_runs(PlanGraph& graph) {
   const std::vector<Lifetime> lives = lifetimes(graph);

@@ -8,8 +8,12 @@ void run_passes(PlanGraph& graph, size_t memory_budget) {
   fold_constants(graph);
   share_common_records(graph);
   remove_dead_records(graph);
-  if (memory_budget) fit_into(graph, memory_budget, [](PlanGraph& g) { fuse_pointwise_runs(g); });
-  fuse_pointwise_runs(graph);
+  const auto join = [](PlanGraph& g) {
+    fuse_pointwise_runs(g);
+    join_products_with_tails(g);
+  };
+  if (memory_budget) fit_into(graph, memory_budget, join);
+  join(graph);
 }
 
 }  // namespace thalweg

@@ -22,6 +22,10 @@ void fold_constants(PlanGraph& graph);
 /// memory.
 void fuse_pointwise_runs(PlanGraph& graph);
 
+/// Lets products on the cpu go on with the point-wise records right behind them: an activation, or
+/// a sum with another tensor, runs on rows of the product while they are in the cache.
+void join_products_with_tails(PlanGraph& graph);
+
 /// All passes, in their order. With a memory budget in bytes, 0 for none, see fit_into().
 void run_passes(PlanGraph& graph, size_t memory_budget = 0);
 

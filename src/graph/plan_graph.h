@@ -39,6 +39,7 @@ class AttrBytes {
 };
 
 struct FusedBody;
+struct ProductTail;
 
 struct PlanRecord {
   TraceStep::Kind kind = TraceStep::Kind::kernel;
@@ -49,11 +50,12 @@ struct PlanRecord {
   uint32_t draw = kNoIndex;  // see TraceStep
   uint64_t blocks = 0;
   HostWork host;
-  std::vector<uint32_t> gradients;        // backward: those it wrote
-  std::shared_ptr<const FusedBody> body;  // of a fused record
-  uint32_t origin = kNoIndex;             // the step of the trace whose outputs it computes
-  uint32_t stands_for = 0;                // so many more that computed the same
-  bool is_again = false;                  // it ran before, and what it made was given up
+  std::vector<uint32_t> gradients;          // backward: those it wrote
+  std::shared_ptr<const FusedBody> body;    // of a fused record
+  std::shared_ptr<const ProductTail> tail;  // of a product that goes on
+  uint32_t origin = kNoIndex;               // the step of the trace whose outputs it computes
+  uint32_t stands_for = 0;                  // so many more that computed the same
+  bool is_again = false;                    // it ran before, and what it made was given up
 };
 
 struct PlanGraph {

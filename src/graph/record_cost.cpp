@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/machine_rates.h"
+#include "graph/product_tail.h"
 #include "ops/op_cost.h"
 
 namespace thalweg {
@@ -14,8 +15,15 @@ RecordCost cost_of(const KernelContext& context, const FusedBody* body) {
     inputs.push_back(context.has(i) ? &context.in(i) : nullptr);
   for (size_t i = 0; i < context.outputs(); ++i) outputs.push_back(&context.out(i));
   RecordCost cost;
+  const ProductTail* const joined = tail_of(context);
+  if (joined) body = joined->tail.get();
   cost.operations = body ? context.out().count * static_cast<int64_t>(body->parts.size())
                          : op_cost(context.op(), inputs, outputs);
+  if (joined) {
+    cost.operations +=
+        op_cost(*joined->product.op, std::span(inputs).first(joined->product.inputs.size()),
+                std::span(outputs).first(1));
+  }
   cost.bytes = op_bytes(context.op(), inputs, outputs);
   return cost;
 }

@@ -43,13 +43,15 @@ bool multiply_as_rows(const KernelContext& ctx, Product<T> p) {
   return true;
 }
 
+// True if it was one product.
 template <typename T>
-void multiply_batch(const KernelContext& ctx, const Product<T>& matrix) {
-  if (matrix.k > 0 && multiply_as_rows(ctx, matrix)) return;
+bool multiply_batch(const KernelContext& ctx, const Product<T>& matrix) {
+  if (matrix.k > 0 && multiply_as_rows(ctx, matrix)) return true;
   const BatchPositions positions{ctx.out().meta, ctx.in(0).meta, ctx.in(1).meta};
   const BatchPositions out{ctx.out().meta, ctx.out().meta, ctx.out().meta};
   const auto one = [&](int64_t i) {
     Product<T> p = matrix;
+    p.ready = nullptr;
     p.a.data += positions.in_a(i);
     p.b.data += positions.in_b(i);
     p.c += out.in_a(i);
@@ -65,10 +67,12 @@ void multiply_batch(const KernelContext& ctx, const Product<T>& matrix) {
                          static_cast<double>(matrix.k);
     parallel_tiles(count, flops / 60 + 50, one);
   }
+  return false;
 }
 
+// Of one product the parts are told, if they are wanted; false where there are many.
 template <typename T>
-void matmul(const KernelContext& ctx) {
+bool matmul(const KernelContext& ctx, const PartReady* ready = nullptr) {
   const TensorMeta& out = ctx.out().meta;
   const size_t dims = out.shape.size();
   const Shape& a_shape = ctx.in(0).meta.shape;
@@ -78,13 +82,14 @@ void matmul(const KernelContext& ctx) {
                      .a = last_two_axes<T>(ctx.in(0)),
                      .b = last_two_axes<T>(ctx.in(1)),
                      .c = ctx.out().as<T>(),
-                     .c_row = out.strides[dims - 2]};
-  if (dims == 2) return gemm::multiply(p);
-  if (out.size() > 0) multiply_batch(ctx, p);
+                     .c_row = out.strides[dims - 2],
+                     .ready = ready};
+  if (dims == 2) gemm::multiply(p);
+  return dims == 2 || out.size() == 0 || multiply_batch(ctx, p);
 }
 
 template <typename T>
-void linear(const KernelContext& ctx) {
+void linear(const KernelContext& ctx, const PartReady* ready = nullptr) {
   const TensorImpl &x = ctx.in(0), &weight = ctx.in(1), &out = ctx.out();
   const int64_t n = weight.meta.shape[0], k = weight.meta.shape[1];
   Product<T> p{.m = n == 0 ? 0 : out.meta.size() / n,
@@ -93,7 +98,8 @@ void linear(const KernelContext& ctx) {
                .a = {x.as<T>(), 0, x.meta.strides.back()},
                .b = {weight.as<T>(), weight.meta.strides[1], weight.meta.strides[0]},
                .c = out.as<T>(),
-               .c_row = n};
+               .c_row = n,
+               .ready = ready};
   if (ctx.has(2)) {
     p.bias = ctx.in(2).as<T>();
     p.bias_stride = ctx.in(2).meta.strides[0];
@@ -111,13 +117,26 @@ void linear(const KernelContext& ctx) {
   gemm::multiply(p);
 }
 
+void matmul_f32(const KernelContext& ctx) { matmul<float>(ctx); }
+void linear_f32(const KernelContext& ctx) { linear<float>(ctx); }
+
 void run_matmul(const KernelContext& ctx) {
-  ctx.in(0).meta.dtype == DType::f64 ? matmul<double>(ctx) : run_through_f32<matmul<float>>(ctx);
+  if (ctx.in(0).meta.dtype == DType::f64)
+    matmul<double>(ctx);
+  else
+    run_through_f32<matmul_f32>(ctx);
 }
 
 void run_linear(const KernelContext& ctx) {
-  ctx.in(0).meta.dtype == DType::f64 ? linear<double>(ctx) : run_through_f32<linear<float>>(ctx);
+  ctx.in(0).meta.dtype == DType::f64 ? linear<double>(ctx) : run_through_f32<linear_f32>(ctx);
 }
+
+// Of f32.
+void matmul_by_parts(const KernelContext& ctx, PartReady ready) {
+  if (!matmul<float>(ctx, &ready)) ready(0, ctx.out().meta.size());
+}
+
+void linear_by_parts(const KernelContext& ctx, PartReady ready) { linear<float>(ctx, &ready); }
 
 }  // namespace
 
@@ -125,6 +144,8 @@ void register_gemm_kernels() {
   if (!simd::is_supported()) return;
   add_kernel("matmul", DeviceKind::cpu, {"blocked", refuse, run_matmul});
   add_kernel("linear", DeviceKind::cpu, {"blocked", refuse, run_linear});
+  add_by_parts(run_matmul, matmul_by_parts);
+  add_by_parts(run_linear, linear_by_parts);
 }
 
 }  // namespace thalweg

@@ -192,6 +192,7 @@ void multiply_by_panels(const Product<T>& p) {
       if (p.bias)
         add_bias(p.bias + j * p.bias_stride, p.bias_stride, m, n, p.c + i * p.c_row + j, p.c_row);
     }
+    if (p.ready) (*p.ready)(i * p.c_row, (i + m) * p.c_row);
   });
 }
 
@@ -268,6 +269,13 @@ Product<T> transposed(const Product<T>& p) {
 }
 
 template <typename T>
+bool goes_by_panels(Product<T> p) {
+  if (p.k == 0 || p.n <= kVectors) return false;
+  normalize(p.a, p.m, p.k);
+  return has_rows(p.a, p.k) && p.m > kPackedRows && p.k * p.n <= kCopiedElements;
+}
+
+template <typename T>
 void multiply_any(Product<T> p) {
   if (p.m == 0 || p.n == 0) return;
   if (p.k == 0) {
@@ -283,15 +291,24 @@ void multiply_any(Product<T> p) {
     if (p.m <= kVectors) return multiply_few_rows(p);
     if (p.n <= kVectors) return multiply_few_columns(p);
   }
-  if (a_rows && p.m > kPackedRows && p.k * p.n <= kCopiedElements) return multiply_by_panels(p);
+  if (goes_by_panels(p)) return multiply_by_panels(p);
   const bool few = p.k * p.n <= kCachedElements || p.m < 16 || p.n <= kReadInPlace;
   if (b_rows && (few || !a_rows)) return multiply_in_place(p);
   multiply_packed(p);
 }
 
+// Tells of all of C at once, by parts that threads may take.
+template <typename T>
+void multiply_and_tell(const Product<T>& product) {
+  if (!product.ready || goes_by_panels(product)) return multiply_any(product);
+  multiply_any(product);
+  constexpr int64_t kPart = 16 * 1024;
+  parallel_ranges(product.m * product.n, kPart, 0.5, *product.ready);
+}
+
 }  // namespace
 
-void multiply(const Product<float>& product) { multiply_any(product); }
-void multiply(const Product<double>& product) { multiply_any(product); }
+void multiply(const Product<float>& product) { multiply_and_tell(product); }
+void multiply(const Product<double>& product) { multiply_and_tell(product); }
 
 }  // namespace thalweg::gemm

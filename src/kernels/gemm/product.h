@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "ops/by_parts.h"
+
 namespace thalweg::gemm {
 
 /// Element [i, j] is data[i * row + j * column]; any strides, 0 and negative ones included.
@@ -26,7 +28,8 @@ struct Product {
   int64_t c_row = 0;
   const T* bias = nullptr;
   int64_t bias_stride = 1;
-  bool adds = false;  // to what C holds; without a bias
+  bool adds = false;                 // to what C holds; without a bias
+  const PartReady* ready = nullptr;  // C has no gaps between its rows
 };
 
 void multiply(const Product<float>& product);
