@@ -1,12 +1,9 @@
 """Runs from start to end, and runs that are stopped. train_test.py PROGRAM"""
 
 import json
-import math
 import os
-import random
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -299,75 +296,6 @@ class Files(ProgramTest):
         self.expect_error(3, "points.ctf:501", "train", "small.toml")
         run = self.train("--set", "data.max_errors=1")
         self.assertTrue(os.path.exists(self.path(os.path.join(run, "model.safetensors"))))
-
-    def last_of_training(self, recipe, *settings):
-        """The figures of the last epoch's training."""
-        self.succeed("train", recipe, "--runs", recipe, *[word for text in settings for word in ("--set", text)])
-        run = os.path.join(recipe, sorted(os.listdir(self.path(recipe)))[-1])
-        lines = [json.loads(line) for line in self.read(run, "metrics.jsonl").splitlines()]
-        shutil.rmtree(self.path(recipe))
-        return [line for line in lines if line["part"] == "train"][-1]
-
-    # cntk.md: cross entropy 0.1579, error 0.0727 in the third epoch.
-    def test_the_recipe_of_simple2d_reaches_what_cntk_did(self):
-        data = os.path.join(os.environ.get("THALWEG_CONFORMANCE_DATA", ""), "cntk/ctf/Simple_dense.txt")
-        if not os.path.exists(data):
-            self.skipTest("no files of CNTK in THALWEG_CONFORMANCE_DATA")
-        last = self.last_of_training("simple2d-ctf", "data.train=" + data, "data.test=",
-                                     "data.streams=['features=F:dense:2', 'labels=L:dense:2']")
-        self.assertAlmostEqual(last["loss"], 0.1579, delta=0.004)
-        self.assertAlmostEqual(1 - last["accuracy"], 0.0727, delta=0.004)
-        # The same points and classes as sparse rows.
-        rows = re.sub(r"\|L (\S+) \S+", lambda found: "|L %d:1" % (found[1] != "1"),
-                      re.sub(r"\|F (\S+) (\S+)", r"|F 0:\1 1:\2", self.read(data).decode()))
-        self.write("sparse.ctf", rows)
-        sparse = self.last_of_training("simple2d-ctf", "data.train=sparse.ctf", "data.test=",
-                                       "data.streams=['features=F:sparse:2', 'labels=L:sparse:2']")
-        self.assertAlmostEqual(sparse["loss"], last["loss"], delta=0.001)
-        self.assertAlmostEqual(sparse["accuracy"], last["accuracy"], delta=0.001)
-
-    def test_the_recipe_of_logistic_regression_reaches_the_least_loss_there_is(self):
-        random_state = random.Random(7)
-        points = []
-        for i in range(1000):
-            centre = 1 + 3 * (i % 2)
-            points.append((random_state.gauss(centre, 1.5), random_state.gauss(centre, 1.5), i % 2))
-        self.write("Train_cntk_text.txt", "".join("|features %.6f %.6f |labels %d\n" % p for p in points))
-        self.write("sparse.ctf", "".join("|features 1:%.6f 0:%.6f |labels %s\n" %
-                                         (p[1], p[0], "0:1" if p[2] else "") for p in points))
-        least = least_logistic_loss(points)
-        dense = self.last_of_training("logistic-regression-ctf")
-        sparse = self.last_of_training(
-            "logistic-regression-ctf", "data.train=sparse.ctf",
-            "data.streams=['features=features:sparse:2', 'labels=labels:sparse:1']")
-        for last in (dense, sparse):
-            self.assertAlmostEqual(last["loss"], least, delta=0.01 * least)
-        self.assertAlmostEqual(dense["loss"], sparse["loss"], delta=1e-5)
-
-
-def least_logistic_loss(points):
-    """The minimum of the mean cross entropy over lines, by Newton's method."""
-    w = [0.0, 0.0, 0.0]
-    for _ in range(25):
-        gradient, hessian = [0.0] * 3, [[1e-12 * (i == j) for j in range(3)] for i in range(3)]
-        for x, y, label in points:
-            features = (x, y, 1.0)
-            p = 1 / (1 + math.exp(-sum(a * b for a, b in zip(w, features))))
-            for i in range(3):
-                gradient[i] += (p - label) * features[i]
-                for j in range(3):
-                    hessian[i][j] += p * (1 - p) * features[i] * features[j]
-        for i in range(3):  # solves hessian * step = gradient
-            pivot = hessian[i][i]
-            for row in range(3):
-                if row == i:
-                    continue
-                factor = hessian[row][i] / pivot
-                hessian[row] = [a - factor * b for a, b in zip(hessian[row], hessian[i])]
-                gradient[row] -= factor * gradient[i]
-        w = [w[i] - gradient[i] / hessian[i][i] for i in range(3)]
-    scores = [(w[0] * x + w[1] * y + w[2], label) for x, y, label in points]
-    return sum(math.log1p(math.exp(s)) - s * label for s, label in scores) / len(points)
 
 
 class Profile(ProgramTest):
