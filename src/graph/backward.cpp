@@ -91,7 +91,7 @@ Backward::Pending& Backward::pending(Segment& segment) {
   for (Pending& p : scratch_->pending) {
     if (p.segment.get() == &segment) return p;
   }
-  if (Trace* trace = active_trace()) trace->walks(segment.serial());
+  if (CallTracer* trace = active_trace()) trace->walks(segment.serial());
   Pending& p = scratch_->pending.emplace_back();
   if (!scratch_->free_grads.empty()) {
     p.grads = std::move(scratch_->free_grads.back());
@@ -296,7 +296,7 @@ void Backward::pass_on(Pending& work, const TapeRecord& r) {
 }
 
 void Backward::pass_on_rows(const TapeValue& value, const Op& op, RowGradient gradient) {
-  if (Trace* trace = active_trace())
+  if (CallTracer* trace = active_trace())
     trace->refuse(fmt::format(
         "the gradient that {} gives its {} is row-sparse: how many rows it has depends on elements",
         op.name, to_string(value.meta.shape)));
@@ -343,11 +343,11 @@ void Backward::collect(Pending& work) {
 void Backward::write_leaves() {
   const uint64_t pass = next_backward_pass();
   Pause pause;
-  if (Trace* trace = active_trace()) trace->begin_backward();
+  if (CallTracer* trace = active_trace()) trace->begin_backward();
   for (Reached& r : scratch_->reached) {
     Leaf& leaf = leaf_of(*r.leaf);
     if (leaf.req == GradReq::null) continue;
-    if (Trace* trace = active_trace()) trace->wrote_gradient(*r.leaf);
+    if (CallTracer* trace = active_trace()) trace->wrote_gradient(*r.leaf);
     const bool adds = leaf.req == GradReq::add || leaf.last_backward == pass;
     leaf.last_backward = pass;
     if (adds)

@@ -14,6 +14,8 @@
 #include "graph/program.h"
 #include "graph/signature.h"
 #include "graph/tape.h"
+#include "graph/verifier.h"
+#include "graph/verify_pace.h"
 
 namespace thalweg {
 namespace {
@@ -32,21 +34,9 @@ namespace {
 constexpr int kMostTraces = 6;
 // A plan that never lasts is not worth making.
 constexpr int kMostPlans = 8;
-// Every so many replays the function runs itself, to see whether it still does what was planned.
-constexpr int kLook = 1024;
+constexpr int kWorthIt = 16;  // replays
 // What could not be planned is looked at again after so many calls.
 constexpr int kRetry = 4096;
-
-// True if the host's work left out what follows it, such as an update with gradients that are not
-// finite: no other call is like this one.
-bool leaves_work_out(const Trace& trace) {
-  const auto steps = trace.steps();
-  for (size_t i = 1; i < steps.size(); ++i) {
-    if (steps[i].kind == TraceStep::Kind::end_host && steps[i - 1].kind == TraceStep::Kind::host)
-      return true;
-  }
-  return false;
-}
 
 // Runs the body; what it gives back loses the history that was recorded inside.
 void run_body(FunctionRef<void(std::vector<Tensor>&)> body, std::vector<Tensor>& results) {
@@ -74,15 +64,17 @@ class Planner::State {
   /// One signature and what is known of it.
   struct Entry {
     Signature signature;
-    std::unique_ptr<Trace> last;  // until there is a program; with PlanOptions::check also then
+    std::unique_ptr<Trace> last;  // what the program is of, where there is one
     std::unique_ptr<Program> program;
+    std::unique_ptr<Verifier> verifier;  // of the program
+    VerifyPace pace;
     std::string reason;  // why there is none, or why the last one went
     bool given_up = false;
     int traces = 0;  // in a row without a program
     int plans = 0;
-    uint64_t fingerprint = 0;  // of the trace that the program is of
-    int64_t replays = 0;       // of the program
-    int64_t eager = 0;         // calls since it was given up
+    int64_t replays = 0;     // of the program
+    int64_t unverified = 0;  // of those, in a row, up to now
+    int64_t eager = 0;       // calls since it was given up
     uint64_t used = 0;
     uint64_t epoch = g_epoch.load(std::memory_order_relaxed);
 
@@ -91,9 +83,18 @@ class Planner::State {
       eager = 0;
     }
     void forget() {
+      verifier.reset();
       program.reset();
       last.reset();
       traces = 0;
+    }
+    /// The plan is of no more use.
+    void drop(std::string why) {
+      reason = std::move(why);
+      // What was planned and replayed a lot was worth it.
+      if (plans >= kMostPlans && replays < kWorthIt) give_up();
+      if (replays >= kWorthIt) plans = 0;
+      forget();
     }
   };
 
@@ -101,7 +102,7 @@ class Planner::State {
   bool can_replay(Entry& e);
   void trace(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
   void learn(Entry& e, std::unique_ptr<Trace> trace);
-  void look(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
+  void verify(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
   void check(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body);
 
   const PlanOptions options;
@@ -148,11 +149,7 @@ bool Planner::State::can_replay(Entry& e) {
   if (!e.program) return false;
   const char* refusal = e.program->refusal(arguments.tensors);
   if (!refusal) return true;
-  e.reason = refusal;
-  // What was planned and replayed a lot was worth it.
-  if (e.plans >= kMostPlans && e.replays < 16) e.give_up();
-  if (e.replays >= 16) e.plans = 0;
-  e.forget();
+  e.drop(refusal);
   return false;
 }
 
@@ -169,14 +166,15 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
   if (e.reason.empty() && e.last) {
     e.reason = difference(*e.last, *trace);
     if (e.reason.empty()) {
-      e.fingerprint = fingerprint(*trace);
       PlanGraph graph = graph_of(*trace);
       run_passes(graph, static_cast<size_t>(options.memory_budget));
-      e.last = options.check ? std::move(trace) : nullptr;
-      trace.reset();
+      e.last = std::move(trace);
       e.program = std::make_unique<Program>(std::move(graph));
+      e.program->discount(*e.last);
       if (options.measure) e.program->measure();
-      e.replays = 0;
+      e.verifier = std::make_unique<Verifier>(*e.last, *e.program);
+      e.pace = VerifyPace();
+      e.replays = e.unverified = 0;
       ++e.plans;
       ++counts.plans;
       log_info("plan: {} has {} records and {} bytes of temporaries", e.signature.describe(),
@@ -191,19 +189,42 @@ void Planner::State::learn(Entry& e, std::unique_ptr<Trace> trace) {
   e.last.reset();
 }
 
-// The call runs eagerly; where it does something else than planned, the plan goes.
-void Planner::State::look(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body) {
-  Trace trace(arguments.tensors);
-  run_body(body, results);
-  trace.finish(results);
-  if (!trace.refusal().empty() || leaves_work_out(trace) || fingerprint(trace) == e.fingerprint)
+// The function's code runs beside the plan; where it does something else, the plan goes.
+void Planner::State::verify(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body) {
+  struct End {
+    Verifier& verifier;
+    ~End() { verifier.end(); }
+  };
+  Verifier& verifier = *e.verifier;
+  const Stopwatch watch;
+  {
+    const End end{verifier};
+    verifier.begin(arguments.tensors);
+    try {
+      run_body(body, results);
+    } catch (...) {
+      verifier.abandon();
+      throw;
+    }
+    verifier.finish(results);
+  }
+  const double seconds = watch.seconds(), plan = verifier.plan_seconds();
+  if (verifier.replayed()) e.pace.took(plan, seconds - plan);
+  const int64_t unverified = std::exchange(e.unverified, 0);
+  if (verifier.difference().empty() || verifier.left_out()) {
+    ++counts.verified;
     return;
-  log(LogLevel::warn,
-      "plan: a planned function no longer does what was planned; perhaps a variable that it "
-      "captures has changed; calls since then replayed the old values; make it an argument, or "
-      "call invalidate_plans()");
-  e.reason = "the function did something else than what was planned";
-  e.forget();
+  }
+  if (unverified > 0) {
+    log_warn(
+        "plan: a planned function no longer does what was planned: {}; perhaps a variable that it "
+        "captures has changed; the last {} calls may have replayed the old values; make it an "
+        "argument, ask for PlanOptions::verify, or call invalidate_plans()",
+        verifier.difference(), unverified);
+  } else {
+    log_info("plan: {} is planned anew; {}", e.signature.describe(), verifier.difference());
+  }
+  e.drop(verifier.difference());
 }
 
 void Planner::State::check(Entry& e, FunctionRef<void(std::vector<Tensor>&)> body) {
@@ -213,7 +234,7 @@ void Planner::State::check(Entry& e, FunctionRef<void(std::vector<Tensor>&)> bod
   trace.capture();
   run_body(body, results);
   trace.finish(results);
-  if (leaves_work_out(trace)) return;
+  if (trace.leaves_work_out()) return;
   std::string found = trace.refusal();
   if (found.empty()) found = difference(*e.last, trace);
   if (found.empty()) found = e.program->compare(trace, arguments.tensors, before, random);
@@ -259,15 +280,15 @@ std::span<Tensor> Planner::call(FunctionRef<void(std::vector<Tensor>&)> body) {
   if (s.can_replay(e)) {
     if (s.options.check) {
       s.check(e, body);
-    } else if (e.replays % kLook == kLook - 1) {
-      s.look(e, body);
+    } else if (s.options.verify || e.pace.due()) {
+      s.verify(e, body);
     } else {
+      ++e.unverified;
       s.results.resize(e.program->result_count());
       e.program->replay(s.arguments.tensors, s.results);
     }
-    if (!e.program) return s.results;
+    ++(e.program ? s.counts.replayed : s.counts.traced);
     ++e.replays;
-    ++s.counts.replayed;
   } else if (e.given_up) {
     ++s.counts.eager;
     run_body(body, s.results);
@@ -302,6 +323,9 @@ std::string Planner::explain() const {
     text += fmt::format("\nsignature {}\n", e->signature.describe());
     if (e->program) {
       text += explain_program(*e->program);
+      text += s.options.verify || e->pace.interval() == 1
+                  ? "  each call is verified\n"
+                  : fmt::format("  one call in {} is verified\n", e->pace.interval());
     } else if (e->given_up) {
       text += fmt::format("  runs eagerly: {}\n", e->reason);
     } else {

@@ -1,8 +1,8 @@
 #include "graph/program.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <unordered_map>
 
 #include <thalweg/base/clock.h>
 
@@ -53,8 +53,26 @@ Program::Program(PlanGraph graph)
   for (std::vector<Slot>* slots : {&argument_slots_, &gradient_slots_, &result_slots_}) {
     for (Slot& slot : *slots) slot.operands = operands_of_[slot.buffer];
   }
-  for (const auto& e : graph_.externals) guards_.push_back({e->storage->id(), req_of(*e)});
+  for (const auto& e : graph_.externals) guards_.push_back({e->storage->id(), req_of(*e), 1});
+  for (size_t i = 0; i < guards_.size(); ++i) {
+    const auto& e = graph_.externals[i];
+    for (const TraceGradient& g : graph_.gradients) guards_[i].handles += g.leaf == e;
+    for (const TraceResult& r : graph_.results) guards_[i].handles += r.tensor == e;
+  }
   make_launch_graphs();
+}
+
+void Program::discount(const Trace& trace) {
+  std::unordered_map<const TensorImpl*, uint32_t> handles;
+  for (const auto& e : trace.externals()) ++handles[e.get()];
+  for (const TraceStep& step : trace.steps()) {
+    if (step.kind != TraceStep::Kind::backward) continue;
+    for (const auto& leaf : trace.leaves(step)) ++handles[leaf.get()];
+  }
+  for (const TraceGradient& g : trace.gradients()) ++handles[g.leaf.get()];
+  for (const TraceResult& r : trace.results()) ++handles[r.tensor.get()];
+  for (size_t i = 0; i < guards_.size(); ++i)
+    guards_[i].handles += handles[graph_.externals[i].get()];
 }
 
 Program::~Program() = default;
@@ -145,7 +163,7 @@ void Program::add_step(uint32_t record) {
 const char* Program::refusal(std::span<const TensorImpl* const> arguments) const {
   for (size_t i = 0; i < graph_.externals.size(); ++i) {
     const TensorImpl& e = *graph_.externals[i];
-    if (e.use_count() == 1) return "a tensor that it used is gone";
+    if (e.use_count() <= guards_[i].handles) return "a tensor that it used is gone";
     if (e.is_recorded()) return "a tensor that it uses has a history that was recorded outside";
     if (req_of(e) != guards_[i].req) return "a parameter was frozen or unfrozen";
     if (e.storage->id() != guards_[i].storage) return "a tensor that it uses has other memory";
@@ -163,11 +181,11 @@ const char* Program::refusal(std::span<const TensorImpl* const> arguments) const
   return nullptr;
 }
 
-void Program::bind_arguments(std::span<const TensorImpl* const> arguments) {
+void Program::bind_arguments(std::span<const TensorImpl* const> arguments, bool bumps) {
   for (Slot& slot : argument_slots_) {
     const TensorImpl& argument = *arguments[graph_.buffers[slot.buffer].index];
     slot.show(argument.data);
-    if (slot.written) argument.storage->bump_version();
+    if (slot.written && bumps) argument.storage->bump_version();
   }
 }
 
@@ -247,7 +265,7 @@ void Program::give_results(std::span<const TensorImpl* const> arguments,
 }
 
 void Program::replay(std::span<const TensorImpl* const> arguments, std::span<Tensor> results) {
-  bind_arguments(arguments);
+  bind_arguments(arguments, true);
   for (Slot& slot : gradient_slots_) bind_gradient(slot);
   bind_results();
   if (Profiler* profiler = active_profiler()) [[unlikely]]
@@ -321,10 +339,12 @@ size_t Program::run_other(size_t step) {
 }
 
 void Program::run_draw(const PlanRecord& record) {
-  const RandomState first = reserve_random(record.blocks);
-  for (std::byte* at : draw_seeds_[record.draw]) std::memcpy(at, &first.seed, sizeof first.seed);
-  for (std::byte* at : draw_offsets_[record.draw])
-    std::memcpy(at, &first.offset, sizeof first.offset);
+  put_draw(record.draw, reserve_random(record.blocks));
+}
+
+void Program::put_draw(uint32_t draw, RandomState first) {
+  for (std::byte* at : draw_seeds_[draw]) std::memcpy(at, &first.seed, sizeof first.seed);
+  for (std::byte* at : draw_offsets_[draw]) std::memcpy(at, &first.offset, sizeof first.offset);
 }
 
 void Program::run_backward(const PlanRecord& record) const {

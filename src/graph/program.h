@@ -24,6 +24,21 @@ class Program {
   const char* refusal(std::span<const TensorImpl* const> arguments) const;
   /// Runs it. Throws what a kernel or the host's work throws.
   void replay(std::span<const TensorImpl* const> arguments, std::span<Tensor> results);
+  /// The handles that `trace` keeps are no sign that a tensor is still in use.
+  void discount(const Trace& trace);
+
+  // A replay in parts beside a call of the function itself, which does what is not a kernel: the
+  // host's work, draws, counts of passes and versions.
+  /// Records before the one that stands for a step of the trace; kNoIndex: all.
+  size_t records_before(uint32_t trace_step) const;
+  void begin_beside(std::span<const TensorImpl* const> arguments);
+  /// A gradient or a result lies there.
+  void place_beside(uint32_t buffer, void* data);
+  void put_draw(uint32_t draw, RandomState first);
+  /// The buffers of someone else that the records [begin, end) write.
+  std::vector<uint32_t> written(size_t begin, size_t end) const;
+  /// Records from `at` on, which is moved. Throws what a kernel throws; `at` is its record.
+  void run_beside(size_t& at, size_t end);
 
   /// What the program changes besides results and gradients, as it is now.
   std::vector<Tensor> state(std::span<const TensorImpl* const> arguments) const;
@@ -66,7 +81,7 @@ class Program {
   void place_buffers();
   void add_step(uint32_t record);
   TensorImpl* operand(const TraceOperand& operand);
-  void bind_arguments(std::span<const TensorImpl* const> arguments);
+  void bind_arguments(std::span<const TensorImpl* const> arguments, bool bumps);
   void bind_gradient(Slot& slot);
   void bind_results();
   void give_results(std::span<const TensorImpl* const> arguments, std::span<Tensor> results);
@@ -106,9 +121,13 @@ class Program {
   struct Guard {                             // of an external tensor
     uint64_t storage;
     GradReq req;
+    uint32_t handles;  // of plan and trace
   };
   std::vector<Guard> guards_;
   std::vector<std::vector<std::byte*>> draw_seeds_, draw_offsets_;  // of each draw, in attributes
 };
+
+Tensor bytes_of(const Storage& storage);
+void put_bytes(Storage& storage, const Tensor& bytes);
 
 }  // namespace thalweg

@@ -9,19 +9,6 @@
 namespace thalweg {
 namespace {
 
-Tensor bytes_of(const Storage& storage) {
-  const Tensor copy =
-      Tensor::empty({static_cast<int64_t>(storage.bytes())}, {DType::u8, storage.device()});
-  copy_bytes(storage.device(), copy.impl()->data, storage.device(), storage.data(),
-             storage.bytes());
-  return copy;
-}
-
-void put_back(Storage& storage, const Tensor& bytes) {
-  copy_bytes(storage.device(), storage.data(), storage.device(), bytes.impl()->data,
-             storage.bytes());
-}
-
 size_t size_in_bytes(const Tensor& t) {
   return static_cast<size_t>(t.size()) * item_size(t.dtype());
 }
@@ -39,6 +26,19 @@ size_t first_difference(const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
+
+Tensor bytes_of(const Storage& storage) {
+  const Tensor copy =
+      Tensor::empty({static_cast<int64_t>(storage.bytes())}, {DType::u8, storage.device()});
+  copy_bytes(storage.device(), copy.impl()->data, storage.device(), storage.data(),
+             storage.bytes());
+  return copy;
+}
+
+void put_bytes(Storage& storage, const Tensor& bytes) {
+  copy_bytes(storage.device(), storage.data(), storage.device(), bytes.impl()->data,
+             storage.bytes());
+}
 
 std::vector<Storage*> Program::changed(std::span<const TensorImpl* const> arguments) const {
   std::vector<Storage*> list = bumps_;
@@ -61,9 +61,9 @@ std::string Program::compare(const Trace& trace, std::span<const TensorImpl* con
   const std::vector<Storage*> storages = changed(arguments);
   const std::vector<Tensor> after = state(arguments);
   const RandomState random_after = default_random_state();
-  for (size_t i = 0; i < storages.size(); ++i) put_back(*storages[i], before[i]);
+  for (size_t i = 0; i < storages.size(); ++i) put_bytes(*storages[i], before[i]);
   set_default_random_state(random);
-  bind_arguments(arguments);
+  bind_arguments(arguments, true);
   for (Slot& slot : gradient_slots_) bind_gradient(slot);
   bind_results();
   std::string found = compare_steps(trace);
@@ -71,7 +71,7 @@ std::string Program::compare(const Trace& trace, std::span<const TensorImpl* con
   for (size_t i = 0; i < storages.size(); ++i) {
     if (found.empty() && !same_bits(bytes_of(*storages[i]), after[i]))
       found = "what it leaves in a tensor of someone else differs";
-    put_back(*storages[i], after[i]);
+    put_bytes(*storages[i], after[i]);
   }
   set_default_random_state(random_after);
   return found;

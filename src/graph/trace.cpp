@@ -14,26 +14,6 @@
 namespace thalweg {
 namespace {
 
-constinit thread_local Trace* t_trace = nullptr;  // not the only kind of tracer
-
-// While a kernel runs, what it does inside is its own matter.
-class Untraced {
- public:
-  Untraced()
-      : tracer_(std::exchange(thread_mode().tracer, nullptr)),
-        observer_(set_host_observer(nullptr)) {}
-  ~Untraced() {
-    thread_mode().tracer = tracer_;
-    set_host_observer(observer_);
-  }
-  Untraced(const Untraced&) = delete;
-  Untraced& operator=(const Untraced&) = delete;
-
- private:
-  Tracer* tracer_;
-  HostObserver* observer_;
-};
-
 bool covers_storage(const TensorImpl& tensor) {
   return static_cast<size_t>(tensor.count) * item_size(tensor.meta.dtype) ==
              tensor.storage->bytes() &&
@@ -74,20 +54,12 @@ RandomFields random_fields(const Op& op) {
   return found;
 }
 
-Trace* active_trace() {
-  const Tracer* tracer = thread_mode().tracer;
-  return tracer && tracer == t_trace ? t_trace : nullptr;
-}
-
 Trace::Trace(std::span<const TensorImpl* const> arguments)
     : first_id_(Storage::next_id()),
       first_serial_(Segment::next_serial()),
       first_random_(default_random_state()),
-      arguments_(arguments.begin(), arguments.end()),
-      outer_tracer_(std::exchange(thread_mode().tracer, this)),
-      outer_trace_(std::exchange(t_trace, this)),
-      outer_observer_(set_host_observer(this)),
-      outer_watcher_(Storage::set_watcher(this)) {
+      arguments_(arguments.begin(), arguments.end()) {
+  scope_.start(*this, *this, *this);
   for (uint32_t i = 0; i < arguments_.size(); ++i) {
     argument_metas_.push_back(arguments_[i] ? arguments_[i]->meta : TensorMeta());
     if (!arguments_[i]) continue;
@@ -100,17 +72,6 @@ Trace::Trace(std::span<const TensorImpl* const> arguments)
     buffer.bytes = storage.bytes();
     buffer.device = storage.device();
   }
-}
-
-Trace::~Trace() { stop(); }
-
-void Trace::stop() {
-  if (!active_) return;
-  active_ = false;
-  thread_mode().tracer = outer_tracer_;
-  t_trace = outer_trace_;
-  set_host_observer(outer_observer_);
-  Storage::set_watcher(outer_watcher_);
 }
 
 void Trace::refuse(std::string reason) {
@@ -196,9 +157,9 @@ void Trace::run(const Kernel& kernel, const KernelContext& context) {
     match_draw(step, context.raw_attrs());
   }
   steps_.push_back(step);
-  const Untraced inside;
-  outer_tracer_ ? outer_tracer_->run(kernel, context) : kernel.run(context);
+  scope_.run(kernel, context);
   if (!captures_) return;
+  const Unobserved inside(nullptr);
   captured_.resize(steps_.size());
   for (size_t i = 0; i < context.outputs(); ++i)
     captured_.back().push_back(row_major_copy(context.out(i)));
@@ -263,11 +224,18 @@ void Trace::ended(const Storage& storage) noexcept {
   if (found != by_id_.end()) buffers_[found->second].alive = false;
 }
 
+bool Trace::leaves_work_out() const {
+  for (size_t i = 1; i < steps_.size(); ++i) {
+    if (steps_[i].kind == TraceStep::Kind::end_host && steps_[i - 1].kind == TraceStep::Kind::host)
+      return true;
+  }
+  return false;
+}
+
 // --- the end ---
 
 void Trace::finish(std::span<const Tensor> results) {
-  thread_mode().tracer = nullptr;
-  set_host_observer(nullptr);
+  scope_.pause();
   drop_unshared(results);
   collect_gradients();
   for (const Tensor& result : results) collect_result(result);
@@ -278,7 +246,7 @@ void Trace::finish(std::span<const Tensor> results) {
   for (const Draw& draw : draws_) expected.offset += draw.blocks;
   if (!(default_random_state() == expected))
     refuse("random numbers were drawn, or the seed was set, by something that is no op");
-  stop();
+  scope_.stop();
 }
 
 // Tensors that only the trace and the results hold are no one's parameters.
@@ -393,8 +361,10 @@ void Trace::check_escapes() {
 
 void Trace::check_histories() {
   for (const TraceGradient& g : gradients_) {
-    if (leaf_of(*g.leaf).grad.impl()->is_recorded())
-      refuse("gradients keep their history (create_graph)");
+    const TensorImpl& grad = *leaf_of(*g.leaf).grad.impl();
+    if (grad.is_recorded()) refuse("gradients keep their history (create_graph)");
+    if (grad.storage->made_since(first_id_) && grad.storage->use_count() > 1)
+      refuse("the memory of a gradient is also kept by something else");
   }
   for (const auto& e : externals_) {
     if (e->is_recorded()) refuse("it uses a tensor with a history that was recorded outside");

