@@ -10,6 +10,7 @@
 #include "tensor/same.h"
 
 namespace thalweg {
+
 void Verifier::begin(std::span<const TensorImpl* const> arguments) {
   mode_ = Mode::deferring;
   left_out_ = after_host_ = differs_by_host_ = false;
@@ -53,6 +54,7 @@ void Verifier::keep_gradients() {
     const Tensor& grad = leaf_of(*g.leaf).grad;
     OldGradient& old = old_gradients_.emplace_back();
     if (!grad.defined()) continue;
+    old.defined = true;
     old.meta = grad.impl()->meta;
     old.storage = grad.impl()->storage;
   }
@@ -235,7 +237,7 @@ void Verifier::host_access(const TensorImpl& tensor, const char* operation) {
 
 void Verifier::ended(const Storage& storage) noexcept {
   const uint32_t b = ids_.find(storage.id());
-  if (b != kNoIndex) seen_[b].storage = nullptr;
+  if (b != kNoIndex && seen_[b].storage == &storage) seen_[b].storage = nullptr;
 }
 
 // --- as planned: the plan does the work ---
@@ -255,7 +257,6 @@ void Verifier::keep_gradient_places() {
         !same_meta(old.meta, impl.meta))
       continue;
     Storage* const place = old.storage.get();
-    const IntrusivePtr<Storage> fresh = impl.storage;
     impl.alias(std::move(old.storage));
     seen_[b] = {place, place->id()};
     if (ids_.find(place->id()) == kNoIndex) ids_.add(place->id(), b);

@@ -87,8 +87,9 @@ class Verifier final : private CallTracer, private HostObserver, private Storage
     Tensor bytes;
   };
   struct OldGradient {
+    bool defined = false;
     TensorMeta meta;
-    IntrusivePtr<Storage> storage;  // null: it had none
+    IntrusivePtr<Storage> storage;  // null: the leaf's again
   };
 
   void run(const Kernel& kernel, const KernelContext& context) override;

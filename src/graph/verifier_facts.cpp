@@ -8,7 +8,7 @@
 namespace thalweg {
 
 Verifier::Ids::Ids(size_t most)
-    : places_(std::bit_ceil(2 * most + 2)), shift_(64 - std::countr_zero(places_.size())) {}
+    : places_(std::bit_ceil(3 * most + 2)), shift_(64 - std::countr_zero(places_.size())) {}
 
 void Verifier::Ids::clear() { std::ranges::fill(places_, Place()); }
 

@@ -91,9 +91,9 @@ void Verifier::give_gradients_back(size_t step) noexcept {
     if (first_backward_[i] < step) continue;
     Tensor& grad = leaf_of(*trace_.gradients()[i].leaf).grad;
     OldGradient& old = old_gradients_[i];
-    if (!old.storage) {
+    if (!old.defined) {
       grad = Tensor();
-    } else if (grad.defined()) {
+    } else if (grad.defined() && old.storage) {
       grad.impl()->meta = old.meta;
       grad.impl()->alias(old.storage);
     }
