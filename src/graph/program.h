@@ -55,6 +55,8 @@ class Program {
   int64_t measured() const { return measured_; }
 
   size_t result_count() const { return graph_.results.size(); }
+  /// On an accelerator, unless a graph cannot hold the records.
+  bool launches_graphs() const { return launch_graphs_ != nullptr; }
   const PlanGraph& graph() const { return graph_; }
   const MemoryPlan& memory() const { return memory_; }
 

@@ -126,6 +126,8 @@ class Recipes(ProgramTest):
         for part in ("Train", "Test"):
             self.write(f"SimpleData{part}_cntk_text.txt", "|features 1 2 |labels 1 0\n")
         self.write("Train_cntk_text.txt", "|features 1 2 |labels 1\n")
+        for name in ("train.ctf", "test.ctf"):
+            self.write(name, "|features 1 2 |labels 1:1\n")
         for line in self.succeed("train").splitlines():
             name = line.split()[0]
             with self.subTest(name=name):
