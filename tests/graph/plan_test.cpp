@@ -12,21 +12,10 @@
 #include <thalweg/ops/shape.h>
 #include <thalweg/ops/views.h>
 
+#include "graph/small_tensors.h"
+
 namespace thalweg {
 namespace {
-
-std::vector<float> values(const Tensor& t) { return t.to_vector<float>(); }
-Tensor numbers(std::initializer_list<float> list) { return Tensor::of<float>(list); }
-
-// Gives w the gradient x.
-void backward_of_product(const Tensor& w, const Tensor& x) {
-  Tensor loss;
-  {
-    const Record record;
-    loss = sum(w * x);
-  }
-  loss.backward();
-}
 
 // --- what is replayed ---
 

@@ -15,25 +15,13 @@
 #include <thalweg/ops/shape.h>
 #include <thalweg/ops/views.h>
 
+#include "graph/small_tensors.h"
 #include "graph/verify_pace.h"
 
 namespace thalweg {
 namespace {
 
-std::vector<float> values(const Tensor& t) { return t.to_vector<float>(); }
-Tensor numbers(std::initializer_list<float> list) { return Tensor::of<float>(list); }
-
 constexpr PlanOptions kVerify{.verify = true};
-
-// Gives w the gradient of sum(w * x).
-void backward_of_product(const Tensor& w, const Tensor& x) {
-  Tensor loss;
-  {
-    const Record record;
-    loss = sum(w * x);
-  }
-  loss.backward();
-}
 
 // --- as planned ---
 TEST(VerifiedCall, GivesTheResultsOfThePlan) {

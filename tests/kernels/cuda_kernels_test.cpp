@@ -10,29 +10,11 @@
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/samples.h>
 
+#include "kernels/agreement.h"
 #include "ops/explain.h"
 
 namespace thalweg {
 namespace {
-
-double tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return 1e-12;
-    case DType::f32:
-      return 2e-5;
-    case DType::f16:
-      return 4e-3;
-    default:
-      return 3e-2;
-  }
-}
-
-std::vector<const TensorImpl*> impls(const std::vector<Tensor>& tensors) {
-  std::vector<const TensorImpl*> result;
-  for (const Tensor& t : tensors) result.push_back(t.impl());
-  return result;
-}
 
 // The same strides on the GPU, so that every layout is tried. The numbers of updates stay.
 Tensor on_gpu(const Op& op, const Tensor& t, size_t input) {

@@ -9,18 +9,13 @@
 #include <thalweg/base/threads.h>
 #include <thalweg/ops/pointwise.h>
 
+#include "kernels/agreement.h"
 #include "ops/explain.h"
 
 namespace thalweg {
 namespace {
 
 using Outputs = std::vector<Tensor>;
-
-std::vector<const TensorImpl*> impls_of(const std::vector<Tensor>& tensors) {
-  std::vector<const TensorImpl*> impls;
-  for (const Tensor& tensor : tensors) impls.push_back(tensor.impl());
-  return impls;
-}
 
 // Outputs start as garbage that no kernel may leave behind.
 Outputs run(const Op& op, const Kernel& kernel, const void* attrs,
@@ -70,18 +65,18 @@ int expect_kernels_agree(const char* name, const void* attrs, const std::vector<
                          Tolerance tolerance) {
   neg(Tensor::ones({1}));  // registers the kernels
   const Op& op = find_op(name);
-  const std::vector<const TensorImpl*> impls = impls_of(inputs);
+  const std::vector<const TensorImpl*> in = impls(inputs);
   const KernelList& list = op.kernels[static_cast<int>(DeviceKind::cpu)];
-  const Outputs expected = run(op, list.all().back(), attrs, impls);
+  const Outputs expected = run(op, list.all().back(), attrs, in);
   int ran = 0;
   for (const Kernel& kernel : list.all().first(list.all().size() - 1)) {
-    if (refuses(op, kernel, attrs, impls, expected)) continue;
-    SCOPED_TRACE(std::string(kernel.name) + " on " + describe_inputs({op, attrs, impls, {}}));
+    if (refuses(op, kernel, attrs, in, expected)) continue;
+    SCOPED_TRACE(std::string(kernel.name) + " on " + describe_inputs({op, attrs, in, {}}));
     ++ran;
     Outputs serial;
     for (const int threads : {1, 2, 3, 4}) {
       set_num_threads(threads);
-      const Outputs outputs = run(op, kernel, attrs, impls);
+      const Outputs outputs = run(op, kernel, attrs, in);
       for (size_t i = 0; i < outputs.size(); ++i) {
         if (threads == 1)
           expect_near(outputs[i], expected[i], tolerance);

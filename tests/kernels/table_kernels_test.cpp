@@ -12,31 +12,11 @@
 #include <thalweg/ops/pointwise.h>
 #include <thalweg/ops/samples.h>
 
+#include "kernels/agreement.h"
 #include "ops/explain.h"
 
 namespace thalweg {
 namespace {
-
-// Relative to the larger of 1 and the value: some units in the last place of the dtype, and for f32
-// and f64 the error of sums made in another order.
-double tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return 1e-12;
-    case DType::f32:
-      return 2e-5;
-    case DType::f16:
-      return 4e-3;
-    default:
-      return 3e-2;
-  }
-}
-
-std::vector<const TensorImpl*> impls(const std::vector<Tensor>& tensors) {
-  std::vector<const TensorImpl*> result;
-  for (const Tensor& t : tensors) result.push_back(t.impl());
-  return result;
-}
 
 size_t impl_bytes(const Tensor& t) { return t.impl()->storage->bytes(); }
 
