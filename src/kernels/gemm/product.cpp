@@ -40,10 +40,11 @@ constexpr int64_t kVectors = 3;
 
 constexpr double kFlopsPerNs = 60;
 
-// A range cut into pieces of `size`.
+// A range cut into pieces of `size`. Small products are one piece: they are not to pay for
+// divisions, which take as long as they do.
 struct Cut {
   int64_t total, size;
-  int64_t count() const { return std::max<int64_t>(total / size, 1); }
+  int64_t count() const { return total < 2 * size ? 1 : total / size; }
   int64_t begin(int64_t i) const { return i * size; }
   int64_t length(int64_t i) const { return i + 1 == count() ? total - i * size : size; }
 };
@@ -76,6 +77,12 @@ bool has_rows(const Matrix<T>& matrix, int64_t columns) {
 template <typename T>
 bool has_columns(const Matrix<T>& matrix, int64_t rows) {
   return matrix.row == 1 && matrix.column >= rows && matrix.column <= kMaxStride;
+}
+
+// The row and the column of a tile in a grid that is so many columns wide.
+std::pair<int64_t, int64_t> place_of(int64_t tile, int64_t columns) {
+  if (columns == 1) return {tile, 0};
+  return {tile / columns, tile % columns};
 }
 
 // `work` is a tile's multiplications.
@@ -150,7 +157,7 @@ void multiply_in_place(const Product<T>& p) {
   const Cut rows{p.m, p.m < 4 * kRows ? kRows : 2 * kRows}, columns{p.n, kColumns};
   const Cut depth{p.k, long_sums ? kTerms : kDepth};
   tiles(rows.count() * columns.count(), rows.size * kColumns * p.k, [&](int64_t tile) {
-    const int64_t row_tile = tile / columns.count(), column_tile = tile % columns.count();
+    const auto [row_tile, column_tile] = place_of(tile, columns.count());
     const int64_t i = rows.begin(row_tile), m = rows.length(row_tile);
     const int64_t first = columns.begin(column_tile), total = columns.length(column_tile);
     begin_rows(p, i, m, first, total);
@@ -201,8 +208,9 @@ void multiply_packed(const Product<T>& p) {
   const Cut groups{p.m, kPackedRows}, depth{p.k, p.m < 2 * kRows ? kShallow : kDeep};
   const int64_t panels = (p.n + kPanel - 1) / kPanel;
   tiles(groups.count() * panels, kPackedRows * kPanel * p.k, [&](int64_t tile) {
-    const int64_t group = tile / panels, j = tile % panels * kPanel;
-    const int64_t first = groups.begin(group), n = std::min(kPanel, p.n - j);
+    const auto [group, panel] = place_of(tile, panels);
+    const int64_t first = groups.begin(group);
+    const int64_t j = panel * kPanel, n = std::min(kPanel, p.n - j);
     const Cut rows{groups.length(group), kRows};
     begin_rows(p, first, rows.total, j, n);
     alignas(64) T packed[kPackedElements];
