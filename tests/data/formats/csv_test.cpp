@@ -274,12 +274,11 @@ TEST(CSV, ReadsBackFieldsThatItWrites) {
 }
 
 TEST(CSV, SurvivesMutatedFiles) {
-  const std::string content = "\"a\",b\r\n1,2\r\n\"3\",4.5e1\r\n\"\"\"5\",6\r\n";
   const auto read = [](const std::string& bytes) {
     read_stream(*make_csv(open_source(as_bytes(bytes), "f"), {{.name = "a"}, {.name = "b"}}, {}),
                 0);
   };
-  EXPECT_GT(count_rejected_mutations(content, 20000, 6, read), 10000);
+  EXPECT_GT(count_rejected_mutations(fuzz_corpus("csv"), 20000, 6, read), 10000);
 }
 
 }  // namespace

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <thalweg/base/error.h>
-#include <thalweg/base/file.h>
 #include <thalweg/base/philox.h>
 
 #include "data/formats/ctf_compat.h"
@@ -41,15 +38,6 @@ const char* const kPieces[] = {"|",
                                "1e999",
                                "18446744073709551616",
                                "\xC3"};
-
-std::vector<std::string> seeds() {
-  std::set<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(THALWEG_TEST_FOLDER "/../fuzz/ctf"))
-    paths.insert(entry.path());
-  std::vector<std::string> texts;
-  for (const std::string& path : paths) texts.push_back(read_file(path));
-  return texts;
-}
 
 std::string mutated(const std::vector<std::string>& seeds, Philox& random) {
   std::string text = seeds[random.bounded(static_cast<uint32_t>(seeds.size()))];
@@ -142,7 +130,7 @@ Parsed parse(const CtfRules& rules, const std::string& text) {
 
 TEST(CtfFuzz, SurvivesMutatedRows) {
   const int64_t rounds = fuzz_rounds(20000);
-  const std::vector<std::string> corpus = seeds();
+  const std::vector<std::string> corpus = fuzz_corpus("ctf");
   Philox random(1);
   int64_t errors = 0;
   for (int64_t round = 0; round < rounds; ++round) {

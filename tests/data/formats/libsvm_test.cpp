@@ -144,8 +144,7 @@ TEST(LIBSVM, SurvivesMutatedFiles) {
   const auto read = [](const std::string& bytes) {
     read_stream(*make_libsvm(open_source(as_bytes(bytes), "f"), {.dim = 50}), 0);
   };
-  const std::string content = "1 qid:3 1:0.5 20:-1e3 # c\n-1 2:7\r\n\n0 3: 4\n";
-  EXPECT_GT(count_rejected_mutations(content, 20000, 7, read), 7000);
+  EXPECT_GT(count_rejected_mutations(fuzz_corpus("libsvm"), 20000, 7, read), 7000);
 }
 
 }  // namespace

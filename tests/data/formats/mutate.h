@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <thalweg/base/error.h>
+#include <thalweg/base/file.h>
 #include <thalweg/base/philox.h>
 
 #include "base/hex.h"
@@ -36,21 +40,35 @@ inline std::string mutated(std::string bytes, Philox& random) {
   return bytes;
 }
 
+/// The files of tests/fuzz/`parser`, which mutations start from, in the order of their names.
+inline std::vector<std::string> fuzz_corpus(const std::string& parser) {
+  std::set<std::string> paths;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(THALWEG_TEST_FOLDER "/../fuzz/" + parser))
+    paths.insert(entry.path());
+  std::vector<std::string> files;
+  for (const std::string& path : paths) files.push_back(read_file(path));
+  return files;
+}
+
 /// The rounds of a fuzz test; THALWEG_FUZZ_ROUNDS asks for other than the suite has time for.
 inline int64_t fuzz_rounds(int64_t in_suite) {
   const char* asked = std::getenv("THALWEG_FUZZ_ROUNDS");
   return asked == nullptr ? in_suite : std::atoll(asked);
 }
 
-/// Gives mutations of `bytes` to `read`, `rounds` of them or what THALWEG_FUZZ_ROUNDS says; it may
-/// throw errors of kind io or invalid only. Returns how many of them threw.
+/// Gives mutations of the files, which it must be able to read, to `read`: `rounds` of them or what
+/// THALWEG_FUZZ_ROUNDS says; it may throw errors of kind io or invalid only. Returns how many of
+/// them threw.
 template <typename Read>
-int64_t count_rejected_mutations(const std::string& bytes, int64_t rounds, uint64_t seed,
-                                 Read read) {
+int64_t count_rejected_mutations(const std::vector<std::string>& files, int64_t rounds,
+                                 uint64_t seed, Read read) {
+  for (const std::string& file : files) EXPECT_NO_THROW(read(file)) << file;
   Philox random(seed);
   int64_t errors = 0;
   for (int64_t round = fuzz_rounds(rounds); round > 0; --round) {
-    const std::string changed = mutated(bytes, random);
+    const auto file = random.bounded(static_cast<uint32_t>(files.size()));
+    const std::string changed = mutated(files[file], random);
     try {
       read(changed);
     } catch (const Error& error) {

@@ -298,12 +298,11 @@ TEST(Base64Images, DecodesWhatRfc4648Says) {
 }
 
 TEST(Base64Images, SurvivesMutatedFiles) {
-  const std::string file = "1\t" + std::string(kPngRgb) + "\n0\t" + std::string(kGreyHalves) + "\n";
   const auto read = [](const std::string& bytes) {
     const auto store = open_base64_images(open_source(as_bytes(bytes), "f"), {.classes = 9});
     for (int64_t i = 0; i < store->size(); ++i) store->read(i);
   };
-  EXPECT_GT(count_rejected_mutations(file, 1000, 11, read), 50);
+  EXPECT_GT(count_rejected_mutations(fuzz_corpus("base64"), 1000, 11, read), 50);
 }
 
 }  // namespace

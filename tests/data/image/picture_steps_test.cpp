@@ -127,7 +127,7 @@ TEST(RandomLighting, TakesItsColoursFromAFile) {
     lighting_from_file(dir.write("f.xml", bytes));
   };
   const std::string good = "<EigVal><data>1 2</data></EigVal><EigVec><data>1 2 3 4</data></EigVec>";
-  EXPECT_GT(count_rejected_mutations(good, 100, 17, read), 30);
+  EXPECT_GT(count_rejected_mutations({good}, 100, 17, read), 30);
 }
 
 TEST(RandomCutout, FillsARectangleOfAllChannels) {
@@ -200,7 +200,7 @@ TEST(MeanFile, SaysWhatIsWrongWithIt) {
   const auto read = [&](const std::string& bytes) {
     subtract_mean_file(dir.write("f.xml", bytes));
   };
-  EXPECT_GT(count_rejected_mutations(mean_xml("1 2 3 4 5 6"), 100, 16, read), 30);
+  EXPECT_GT(count_rejected_mutations({mean_xml("1 2 3 4 5 6")}, 100, 16, read), 30);
 }
 
 }  // namespace
