@@ -69,12 +69,13 @@ class Base64Images final : public ImageStore {
       if (text.size() > kMaxRow)
         fail_io("image: a row is longer than {} bytes; {}:{}", kMaxRow, name(), line);
       const size_t have = text.size();
-      const size_t piece = std::max(kPiece, have);
+      const uint64_t left = source_->max_size() - std::min(source_->max_size(), offset + have);
+      const auto piece = static_cast<size_t>(std::min<uint64_t>(std::max(kPiece, have), left));
       text.resize(have + piece);
       const size_t found = source_->read_some_at(
           offset + have, std::as_writable_bytes(std::span(text).subspan(have)));
       text.resize(have + found);
-      is_last = found < piece;
+      is_last = found < piece || found == left;
     }
   }
 
